@@ -1,0 +1,273 @@
+"""The engine as programs use it: start, follow, answer, stop, go back. The CLI and the API are built on this."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal, ParamSpec
+
+from belayer.runner.driving import Parts
+from belayer.sessions.decide import decide
+from belayer.sessions.feed import Frame
+from belayer.sessions.fork import fork_session
+from belayer.sessions.integrity import Finding, verify
+from belayer.sessions.portable import export_session, import_session
+from belayer.sessions.prune import all_rows, choose, remove
+from belayer.sessions.rows import SessionRow
+from belayer.sessions.state import SessionState, fold
+from belayer.sessions.store import Wanted
+from belayer.vocabulary.commands import (
+    Answer,
+    Approve,
+    Cancel,
+    Command,
+    Fork,
+    Interrupt,
+    MakeCheckpoint,
+    Pause,
+    Reject,
+    Resume,
+    Rewind,
+    Start,
+)
+from belayer.vocabulary.errors import (
+    AmbiguousPrefix,
+    KeyReused,
+    Problem,
+    SessionFailed,
+    UnknownRequest,
+    UnknownSession,
+)
+from belayer.vocabulary.events.event import FINAL, Budget, Json, Mode, Status
+from belayer.vocabulary.events.lifecycle import Begun, SessionChanged
+from belayer.vocabulary.events.people import ApprovalRequested
+from belayer.vocabulary.ids import RequestId, SessionId, new_session_id
+from belayer.workflows.workflow import as_workflow
+
+P = ParamSpec("P")
+
+_ON_THE_MOVE = (Status.QUEUED, Status.RUNNING)
+
+
+class Engine:
+    """Everything one can do with sessions."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def start(
+        self,
+        workflow: Callable[..., Awaitable[Any]],
+        *args: Any,
+        title: str | None = None,
+        mode: Mode | Literal["hitl", "autonomous"] = Mode.HITL,
+        budget: Budget | None = None,
+        idempotency_key: str | None = None,
+        **kwargs: Any,
+    ) -> "Session":
+        """Start a workflow function with its arguments."""
+        known = as_workflow(workflow)
+        self._parts.workflows.add(known)
+        given = known.bind(*args, **kwargs)
+        command = Start(
+            workflow=known.name,
+            input=given,
+            title=title,
+            mode=Mode(mode),
+            budget=budget or Budget(),
+            idempotency_key=idempotency_key,
+        )
+        return Session(self, await self.begin(command))
+
+    async def begin(self, command: Start) -> SessionId:
+        """Start a workflow by name. The same idempotency key gives the same session."""
+        self._parts.workflows.named(command.workflow).arguments(command.input)
+        if command.idempotency_key is not None:
+            row = await self._parts.store.started_with(command.idempotency_key)
+            if row is not None:
+                return await self._same(row, command)
+        session_id = new_session_id(self._parts.clock.now())
+        begun = Begun(
+            workflow=command.workflow,
+            title=command.title or command.workflow,
+            mode=command.mode,
+            input=command.input,
+            budget=command.budget,
+            idempotency_key=command.idempotency_key,
+        )
+        await self._parts.log.create(session_id, [SessionChanged(status=Status.QUEUED, begun=begun)])
+        return session_id
+
+    async def find(self, prefix: str) -> SessionId:
+        """The session whose id this is, or begins like this."""
+        found = await self._parts.store.matching(prefix.strip().lower()) if prefix.strip() else []
+        if not found:
+            raise UnknownSession(f"There is no session {prefix!r}.", "List the sessions with `belayer ls`.")
+        if len(found) > 1 and prefix not in found:
+            raise AmbiguousPrefix(
+                f"Several sessions begin with {prefix!r}: {', '.join(found)}{', …' if len(found) > 2 else ''}.",
+                "Give more of the id.",
+            )
+        return found[0]
+
+    def session(self, session_id: SessionId) -> "Session":
+        return Session(self, session_id)
+
+    async def sessions(self, wanted: Wanted | None = None) -> list[SessionRow]:
+        """Sessions, newest first."""
+        return await self._parts.store.rows(wanted or Wanted())
+
+    async def state(self, session_id: SessionId) -> SessionState:
+        """What the session is now; the caller's own copy."""
+        records = await self._parts.store.read(session_id)
+        if not records:
+            raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
+        return fold(session_id, records)
+
+    async def follow(self, session_id: SessionId, after: int = 0) -> AsyncIterator[Frame]:
+        """Every event after the cursor, then live."""
+        async for frame in self._parts.feed.follow(session_id, after):
+            yield frame
+
+    async def events(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[bytes]:
+        """The envelopes of the events after the cursor."""
+        return [record.wire() for record in await self._parts.store.read(session_id, after, limit)]
+
+    async def settled(self, session_id: SessionId) -> SessionState:
+        """The state once the session is neither queued nor running."""
+        state = await self.state(session_id)
+        if state.status not in _ON_THE_MOVE:
+            return state
+        async for frame in self.follow(session_id, state.seq):
+            if frame.seq is not None and b'"type":"session"' in frame.wire:
+                state = await self.state(session_id)
+                if state.status not in _ON_THE_MOVE:
+                    return state
+        return state
+
+    async def tell(self, session_id: SessionId, command: Command) -> SessionState:
+        """Carry a command out, or refuse it with a reason; the state afterwards."""
+        await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
+        return await self.state(session_id)
+
+    async def fork(self, command: Fork) -> SessionId:
+        return await fork_session(self._parts.log, self._parts.store, command, self._parts.clock.now())
+
+    async def export(self, session_id: SessionId) -> bytes:
+        return await export_session(self._parts.store, self._parts.blobs, session_id)
+
+    async def take_in(self, content: bytes) -> SessionId:
+        """Import a session's file."""
+        return await import_session(self._parts.log, self._parts.store, self._parts.blobs, content)
+
+    async def verify(self, *, rebuild: bool = False) -> AsyncIterator[Finding]:
+        async for finding in verify(self._parts.store, self._parts.blobs, rebuild=rebuild):
+            yield finding
+
+    async def prune(
+        self, *, older_than: timedelta | None = None, keep: int | None = None, dry_run: bool = False
+    ) -> list[SessionRow]:
+        """Remove ended sessions past the age or beyond the count; those that go."""
+        chosen = choose(await all_rows(self._parts.store), self._parts.clock.now(), older_than, keep)
+        if chosen and not dry_run:
+            await remove(self._parts.store, self._parts.blobs, [row.id for row in chosen])
+        return chosen
+
+    async def _same(self, row: SessionRow, command: Start) -> SessionId:
+        state = await self.state(row.id)
+        if (state.workflow, state.input, state.mode) != (command.workflow, command.input, command.mode):
+            raise KeyReused(
+                f"The idempotency key {command.idempotency_key!r} started session {row.id} with another request.",
+                "Use a new key for a new request.",
+            )
+        return row.id
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session, for Python programs."""
+
+    engine: Engine
+    id: SessionId
+
+    async def state(self) -> SessionState:
+        return await self.engine.state(self.id)
+
+    async def settled(self) -> SessionState:
+        """The state once it waits, is stopped or has ended."""
+        return await self.engine.settled(self.id)
+
+    async def result(self) -> Json:
+        """The result, once the session has ended; SessionFailed if it ended without one."""
+        state = await self.engine.state(self.id)
+        if state.status not in FINAL:
+            async for frame in self.engine.follow(self.id, state.seq):
+                if frame.seq is not None and b'"type":"session"' in frame.wire:
+                    state = await self.engine.state(self.id)
+                    if state.status in FINAL:
+                        break
+        if state.status is Status.COMPLETED:
+            return state.result
+        raise SessionFailed(self.id, state.problem or _ended(state))
+
+    async def answer(self, value: Json, request_id: RequestId | None = None) -> SessionState:
+        """Answer the given request, or the one that is open."""
+        chosen = request_id or _the_one(await self.state())
+        return await self.engine.tell(self.id, Answer(request_id=chosen, value=value))
+
+    async def approve(self, request_id: RequestId | None = None, notes: str | None = None) -> SessionState:
+        """Approve what is shown now."""
+        request = await self._approval(request_id)
+        command = Approve(request_id=request.request_id, digest=request.digest, notes=notes)
+        return await self.engine.tell(self.id, command)
+
+    async def reject(self, reason: str | None = None, request_id: RequestId | None = None) -> SessionState:
+        """Reject what is shown now."""
+        request = await self._approval(request_id)
+        command = Reject(request_id=request.request_id, digest=request.digest, reason=reason)
+        return await self.engine.tell(self.id, command)
+
+    async def pause(
+        self, *, timeout: timedelta | None = None, then: Literal["resume", "cancel"] = "resume"
+    ) -> SessionState:
+        return await self.engine.tell(self.id, Pause(timeout=timeout, then=then))
+
+    async def resume(self) -> SessionState:
+        return await self.engine.tell(self.id, Resume())
+
+    async def interrupt(self) -> SessionState:
+        return await self.engine.tell(self.id, Interrupt())
+
+    async def cancel(self) -> SessionState:
+        return await self.engine.tell(self.id, Cancel())
+
+    async def checkpoint(self, name: str) -> SessionState:
+        return await self.engine.tell(self.id, MakeCheckpoint(name=name))
+
+    async def rewind(self, seq: int) -> SessionState:
+        return await self.engine.tell(self.id, Rewind(seq=seq))
+
+    async def fork(self, seq: int | None = None) -> "Session":
+        return Session(self.engine, await self.engine.fork(Fork(session_id=self.id, seq=seq)))
+
+    async def _approval(self, request_id: RequestId | None) -> ApprovalRequested:
+        state = await self.state()
+        chosen = request_id or _the_one(state)
+        request = state.pending.get(chosen)
+        if not isinstance(request, ApprovalRequested):
+            raise UnknownRequest(f"Session {self.id} has no open approval {chosen}.")
+        return request
+
+
+def _the_one(state: SessionState) -> RequestId:
+    if len(state.pending) == 1:
+        return next(iter(state.pending))
+    what = "asks nothing now" if not state.pending else f"has {len(state.pending)} open requests"
+    raise UnknownRequest(f"Session {state.id} {what}.", "Wait until it asks, or name the request.")
+
+
+def _ended(state: SessionState) -> Problem:
+    return Problem(
+        kind="Ended",
+        category=SessionFailed.category,
+        detail=f"Session {state.id} was {state.status}: {state.reason}.",
+    )

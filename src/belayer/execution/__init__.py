@@ -1,0 +1,1 @@
+"""Doing a thing once, safely."""

@@ -1,0 +1,127 @@
+"""Something a step does to the world, and what one must know to do it safely."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints, overload
+
+from pydantic import TypeAdapter, ValidationError
+
+from belayer.vocabulary.errors import Unrecordable
+from belayer.vocabulary.events.event import Effect, Json
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DEFAULT_TIMEOUT = 600.0
+_PLAIN = (Any, str, int, float, bool, type(None), None, dict, list, inspect.Signature.empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A probe found that the effect took place, with this output."""
+
+    output: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class DidNotHappen:
+    """A probe found that the effect did not take place."""
+
+
+Probed = Happened | DidNotHappen | None
+
+
+@dataclass(frozen=True, slots=True)
+class Act(Generic[P, T]):
+    """A function with its manners. Undeclared, it is taken to change the world and to be unsafe to repeat."""
+
+    name: str
+    call: Callable[P, Awaitable[T]] | Callable[P, T]
+    effect: Effect = Effect.EXTERNAL
+    idempotent: bool = False
+    timeout: float | None = DEFAULT_TIMEOUT
+    retries: int | None = None
+    probe: Callable[P, Awaitable[Probed]] | None = None
+    refresh: Callable[[], Awaitable[None]] | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether doing it again does no harm."""
+        return self.effect is Effect.READ or self.idempotent
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        if inspect.iscoroutinefunction(self.call):
+            return await cast("Callable[P, Awaitable[T]]", self.call)(*args, **kwargs)
+        return await asyncio.to_thread(cast("Callable[P, T]", self.call), *args, **kwargs)
+
+    def output(self, value: Json) -> T:
+        """What the act returned, from what the log keeps of it."""
+        return cast("T", _output(self.call, self.name, value))
+
+
+@overload
+def act(call: Callable[P, Awaitable[T]], /) -> Act[P, T]: ...
+@overload
+def act(call: Callable[P, T], /) -> Act[P, T]: ...
+@overload
+def act(
+    *,
+    name: str | None = None,
+    effect: Effect | str = Effect.EXTERNAL,
+    idempotent: bool = False,
+    timeout: float | None = DEFAULT_TIMEOUT,
+    retries: int | None = None,
+    probe: Callable[..., Awaitable[Probed]] | None = None,
+    refresh: Callable[[], Awaitable[None]] | None = None,
+) -> "_Declare": ...
+def act(call: Callable[..., Any] | None = None, /, **manners: Any) -> Any:
+    """Declare a function's manners: `@act(effect="read")`, `@act(idempotent=True, timeout=30)`."""
+    declare = _Declare(manners)
+    return declare(call) if call is not None else declare
+
+
+class _Declare:
+    """The decorator that `act(…)` makes."""
+
+    def __init__(self, manners: dict[str, Any]) -> None:
+        self._manners = manners
+
+    @overload
+    def __call__(self, call: Callable[P, Awaitable[T]]) -> Act[P, T]: ...
+    @overload
+    def __call__(self, call: Callable[P, T]) -> Act[P, T]: ...
+    def __call__(self, call: Callable[..., Any]) -> Any:
+        manners = dict(self._manners)
+        manners["name"] = manners.get("name") or getattr(call, "__name__", type(call).__name__)
+        manners["effect"] = Effect(manners.get("effect", Effect.EXTERNAL))
+        return Act(call=call, **manners)
+
+
+def as_act(call: Callable[..., Any]) -> Act[..., Any]:
+    """The act itself, or a plain function with the careful default manners."""
+    return cast("Act[..., Any]", call) if isinstance(call, Act) else act(call)
+
+
+@cache
+def _returns(call: Callable[..., Any]) -> TypeAdapter[Any] | None:
+    try:
+        hint = get_type_hints(call).get("return", Any)
+    except (NameError, TypeError):
+        return None
+    return None if hint in _PLAIN else TypeAdapter(hint)
+
+
+def _output(call: Callable[..., Any], name: str, value: Json) -> Any:
+    adapter = _returns(call)
+    if adapter is None:
+        return value
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        raise Unrecordable(
+            f"What {name} returned does not come back from the log as the type it is annotated with: {error}",
+            "Correct the return annotation, or return something JSON can hold.",
+        ) from error

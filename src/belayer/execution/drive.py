@@ -1,0 +1,27 @@
+"""What all branches of one driven session share."""
+
+from dataclasses import dataclass
+
+from belayer.execution.executor import Executor
+from belayer.execution.journal import Journal
+from belayer.execution.recorder import Recorder
+from belayer.vocabulary.events.event import Budget, Mode, Usage
+from belayer.vocabulary.ids import SessionId
+
+
+@dataclass(slots=True)
+class Drive:
+    """One session being driven. `stopped` is set by the runner when the session must begin nothing new."""
+
+    session_id: SessionId
+    mode: Mode
+    budget: Budget
+    journal: Journal
+    recorder: Recorder
+    executor: Executor
+    usage: Usage
+    stopped: str | None = None
+
+    def idempotency_key(self, path: str) -> str:
+        """The same for every attempt at a step; another after a rewind, for then it is to happen anew."""
+        return f"{self.session_id}:{self.journal.generation}:{path}"

@@ -1,0 +1,116 @@
+"""What the log already knows about each key: the memory that a replay runs on. Read once, then only looked up."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from belayer.sessions.record import Record, in_force
+from belayer.vocabulary.events.event import StepStatus, Usage
+from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged, SessionChanged
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
+from belayer.vocabulary.events.steps import Planned, Retried, StepChanged
+from belayer.vocabulary.ids import RequestId
+
+_ENDED = (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
+
+
+@dataclass(slots=True)
+class Trace:
+    """What happened under one step's key."""
+
+    first: StepChanged
+    last: StepChanged
+    failed_attempt: int = 0
+
+    @property
+    def outcome(self) -> StepChanged | None:
+        return self.last if self.last.status in _ENDED else None
+
+    @property
+    def attempts(self) -> int:
+        return max(self.last.attempt, self.failed_attempt)
+
+    @property
+    def in_doubt(self) -> bool:
+        """Begun, not ended, and not known to have failed or never to have begun at all."""
+        return (
+            self.outcome is None
+            and self.last.status is not StepStatus.PENDING
+            and self.last.attempt > self.failed_attempt
+        )
+
+
+@dataclass(slots=True)
+class Journal:
+    """One session's recorded past, by key."""
+
+    last_seq: int = 0
+    generation: int = 0
+    usage: Usage = field(default_factory=Usage)
+    steps: dict[str, Trace] = field(default_factory=dict[str, Trace])
+    requests: dict[str, InputRequested | ApprovalRequested] = field(
+        default_factory=dict[str, InputRequested | ApprovalRequested]
+    )
+    answers: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
+    noted: set[str] = field(default_factory=set[str])
+    grants: int = 1
+
+    def answer_to(self, request: InputRequested | ApprovalRequested) -> Responded | None:
+        return self.answers.get(request.request_id)
+
+
+def read(records: Sequence[Record]) -> Journal:
+    """The journal of a whole log."""
+    journal = Journal(last_seq=records[-1].seq if records else 0)
+    kept = in_force(records)
+    _read_kept(journal, kept)
+    if len(kept) < len(records):
+        _count_dropped(journal, records, {record.seq for record in kept})
+    journal.grants += sum(_is_grant(journal, request) for request in journal.requests.values())
+    return journal
+
+
+def _read_kept(journal: Journal, records: Iterable[Record]) -> None:
+    for record in records:
+        match event := record.event():
+            case StepChanged():
+                _step(journal, event)
+            case Retried():
+                if event.key in journal.steps:
+                    journal.steps[event.key].failed_attempt = event.attempt
+            case InputRequested() | ApprovalRequested():
+                journal.requests[event.key] = event
+            case Responded():
+                journal.answers[event.request_id] = event
+            case SessionChanged() if event.rewound_to is not None:
+                journal.generation = record.seq
+            case Logged() | Planned() | CheckpointMade() if event.key is not None:
+                journal.noted.add(event.key)
+            case _:
+                pass
+
+
+def _step(journal: Journal, event: StepChanged) -> None:
+    journal.usage = journal.usage.plus(event.spent())
+    trace = journal.steps.get(event.key)
+    if trace is None:
+        journal.steps[event.key] = Trace(event, event)
+    else:
+        trace.last = event
+
+
+def _count_dropped(journal: Journal, records: Sequence[Record], kept: set[int]) -> None:
+    for record in records:
+        if record.seq not in kept and record.type == "step":
+            event = record.event()
+            if isinstance(event, StepChanged):
+                journal.usage = journal.usage.plus(event.spent())
+
+
+def _is_grant(journal: Journal, request: InputRequested | ApprovalRequested) -> bool:
+    answer = journal.answer_to(request)
+    return (
+        isinstance(request, InputRequested)
+        and request.purpose == "budget"
+        and answer is not None
+        and answer.value == "extend"
+    )

@@ -1,0 +1,28 @@
+"""Names of steps: paths of names and counters, the same on every replay."""
+
+from collections import Counter
+
+from belayer.vocabulary.errors import LogicError
+
+_LONGEST = 200
+
+
+class Scope:
+    """One line of work. A name used again gets a counter: fetch, fetch#2, fetch#3."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
+        self._used: Counter[str] = Counter()
+
+    def path(self, name: str) -> str:
+        if not name or "#" in name or len(name) > _LONGEST:
+            raise LogicError(
+                f"{name[:40]!r} cannot be a step's key.", f"Use 1 to {_LONGEST} characters other than '#'."
+            )
+        self._used[name] += 1
+        count = self._used[name]
+        return f"{self._prefix}{name}" if count == 1 else f"{self._prefix}{name}#{count}"
+
+    def branch(self, path: str, place: int) -> "Scope":
+        """The scope of a parallel branch."""
+        return Scope(f"{path}/{place}/")

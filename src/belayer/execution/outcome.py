@@ -1,0 +1,65 @@
+"""How a step comes out: as the log says, or by doing it, with every doubt settled on the way."""
+
+from belayer.execution.act import Happened
+from belayer.execution.doubt import settle
+from belayer.execution.drive import Drive
+from belayer.execution.executor import Done, Step
+from belayer.execution.hold import hold_if_exceeded
+from belayer.execution.journal import Trace
+from belayer.execution.mismatch import check_shape
+from belayer.vocabulary.errors import StepFailed
+from belayer.vocabulary.events.event import Json, StepStatus
+from belayer.vocabulary.events.steps import StepChanged
+
+
+async def outcome(drive: Drive, step: Step) -> Json:
+    """The step's output as the log keeps it."""
+    trace = drive.journal.steps.get(step.key)
+    if trace is None:
+        return await _do(drive, step, 1)
+    check_shape(step, trace)
+    if trace.outcome is not None:
+        return _recorded(step, trace.outcome)
+    if trace.in_doubt and not step.act.repeatable:
+        return await _settle(drive, step, trace.attempts, _why(trace))
+    return await _do(drive, step, trace.attempts + 1)
+
+
+def _recorded(step: Step, ended: StepChanged) -> Json:
+    if ended.problem is not None:
+        raise StepFailed(step.key, ended.problem)
+    return ended.output
+
+
+async def _do(drive: Drive, step: Step, attempt: int) -> Json:
+    await hold_if_exceeded(drive)
+    result = await drive.executor.perform(step, attempt)
+    if isinstance(result, Done):
+        drive.usage = drive.usage.plus(result.spent)
+        return result.output
+    return await _settle(drive, step, result.attempt, result.reason)
+
+
+async def _settle(drive: Drive, step: Step, attempt: int, reason: str) -> Json:
+    found = await settle(drive, step, attempt, reason)
+    if not isinstance(found, Happened):
+        return await _do(drive, step, attempt + 1)
+    output = await drive.recorder.keep(found.output)
+    await drive.recorder.append(
+        StepChanged(
+            key=step.key,
+            name=step.act.name,
+            status=StepStatus.COMPLETED,
+            attempt=attempt,
+            effect=step.act.effect,
+            output=output,
+            seconds=0.0,
+        )
+    )
+    return output
+
+
+def _why(trace: Trace) -> str:
+    if trace.last.status is StepStatus.PAUSED:
+        return "It was stopped in the middle."
+    return "The engine stopped before it could record the end."

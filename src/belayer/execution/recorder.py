@@ -1,0 +1,107 @@
+"""A driver's pen: appends under its epoch, waits while the store cannot take it, and knows if others wrote too."""
+
+from datetime import datetime
+from typing import Any
+
+import structlog
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from belayer.execution.suspended import Suspended
+from belayer.sessions.blobs import Blobs, pack, unpack
+from belayer.sessions.feed import Feed
+from belayer.sessions.log import Log
+from belayer.sessions.record import Record
+from belayer.sessions.redact import Redactor
+from belayer.vocabulary.clock import Clock, sleep
+from belayer.vocabulary.errors import NotRunning, StoreBusy, StoreFull, Unrecordable
+from belayer.vocabulary.events.catalog import AnyEvent
+from belayer.vocabulary.events.event import Json
+from belayer.vocabulary.ids import SessionId
+
+_STORE_RETRY_SECONDS = 2.0
+_logger = structlog.get_logger()
+
+
+class Recorder:
+    """Writes what a driven session does."""
+
+    def __init__(
+        self,
+        log: Log,
+        feed: Feed,
+        blobs: Blobs,
+        redactor: Redactor,
+        clock: Clock,
+        session_id: SessionId,
+        epoch: int,
+        last_seq: int,
+    ) -> None:
+        self._log = log
+        self._feed = feed
+        self._blobs = blobs
+        self._redactor = redactor
+        self._clock = clock
+        self._session_id = session_id
+        self._epoch = epoch
+        self._expected_seq = last_seq
+
+    async def append(self, *events: AnyEvent) -> None:
+        """Record what has happened; when the store is full or busy, wait: what has happened must be recorded."""
+        await self._append(events, needs_running=False)
+
+    async def begin(self, *events: AnyEvent) -> None:
+        """Record what is about to happen; leave instead if the session was stopped in the meantime."""
+        try:
+            await self._append(events, needs_running=True)
+        except NotRunning as error:
+            raise Suspended(error.detail) from error
+
+    async def end(self, *events: AnyEvent) -> None:
+        """Record how this drive ends, unless the session was stopped or somebody wrote what we have not read."""
+        await self._append(events, needs_running=True, expected_seq=self._expected_seq)
+
+    async def keep(self, value: object) -> Json:
+        """What the log will have of a value: JSON, without secrets, large payloads aside."""
+        return await pack(self._blobs, self.clean(value))
+
+    async def restore(self, kept: Json) -> Json:
+        return await unpack(self._blobs, kept)
+
+    def clean(self, value: object) -> Json:
+        """The value as JSON without secrets."""
+        try:
+            return from_json(
+                self._redactor.data(to_json(value, inf_nan_mode="constants")), allow_inf_nan=False
+            )
+        except (PydanticSerializationError, ValueError, RecursionError) as error:
+            raise Unrecordable(
+                f"A value of type {type(value).__name__} cannot be kept in the log: {error}",
+                "Pass and return what JSON can hold: texts, finite numbers, lists, dictionaries, models.",
+            ) from error
+
+    def show(self, type_: str, **data: Json) -> None:
+        """Show something to whoever follows; it is not kept."""
+        clean: Any = self.clean(data)
+        self._feed.show(self._session_id, type_, clean)
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    async def _append(
+        self, events: tuple[AnyEvent, ...], *, needs_running: bool, expected_seq: int | None = None
+    ) -> list[Record]:
+        while True:
+            try:
+                records = await self._log.append(
+                    self._session_id,
+                    events,
+                    epoch=self._epoch,
+                    needs_running=needs_running,
+                    expected_seq=expected_seq,
+                )
+            except (StoreFull, StoreBusy) as error:
+                _logger.error("store cannot record; waiting", problem=error.detail, hint=error.hint)
+                await sleep(self._clock, _STORE_RETRY_SECONDS)
+            else:
+                self._expected_seq += len(records)
+                return records

@@ -1,0 +1,76 @@
+"""Ask a person through the log: find the request and its answer there, or make the request and leave."""
+
+from belayer.execution.approvals import Decision, seal
+from belayer.execution.drive import Drive
+from belayer.execution.mismatch import described, mismatch
+from belayer.execution.suspended import Suspended
+from belayer.vocabulary.errors import NeedsPerson
+from belayer.vocabulary.events.catalog import AnyEvent
+from belayer.vocabulary.events.event import Json, Mode
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Kind, Purpose
+from belayer.vocabulary.ids import new_request_id
+
+
+async def answer(
+    drive: Drive,
+    path: str,
+    prompt: str,
+    *,
+    kind: Kind = "text",
+    choices: tuple[str, ...] = (),
+    form: dict[str, Json] | None = None,
+    purpose: Purpose = "question",
+    because: AnyEvent | None = None,
+) -> Json:
+    """The answer to a question; Suspended as long as there is none. `because` goes on record with the question."""
+    request = drive.journal.requests.get(path)
+    if request is None:
+        need_person(drive, path, f"an answer to {prompt!r}")
+        request = InputRequested(
+            request_id=new_request_id(drive.recorder.now()),
+            key=path,
+            prompt=prompt,
+            kind=kind,
+            choices=choices,
+            form=form,
+            purpose=purpose,
+        )
+        await drive.recorder.begin(*([because] if because else []), request)
+    elif not isinstance(request, InputRequested) or (request.prompt, request.kind) != (prompt, kind):
+        raise mismatch(path, described(request), f"the {kind} question {prompt!r}")
+    given = drive.journal.answer_to(request)
+    if given is None:
+        raise Suspended(f"waits for an answer to {path}")
+    return given.value
+
+
+async def decision(drive: Drive, path: str, title: str, shown: object) -> Decision:
+    """A person's decision on exactly what is shown; Suspended as long as there is none."""
+    clean = drive.recorder.clean(shown)
+    digest = seal(title, clean)
+    request = drive.journal.requests.get(path)
+    if request is None:
+        need_person(drive, path, f"an approval of {title!r}")
+        request = ApprovalRequested(
+            request_id=new_request_id(drive.recorder.now()),
+            key=path,
+            title=title,
+            shown=await drive.recorder.keep(clean),
+            digest=digest,
+        )
+        await drive.recorder.begin(request)
+    elif not isinstance(request, ApprovalRequested) or request.digest != digest:
+        raise mismatch(path, described(request), f"an approval of {title!r} with digest {digest[:12]}")
+    given = drive.journal.answer_to(request)
+    if given is None:
+        raise Suspended(f"waits for a decision on {path}")
+    return Decision(given.approved is True, given.notes, digest)
+
+
+def need_person(drive: Drive, path: str, what: str) -> None:
+    """Raise when the session may not stop for a person."""
+    if drive.mode is Mode.AUTONOMOUS:
+        raise NeedsPerson(
+            f"The session runs autonomously and needs {what} (at {path}).",
+            "Start it again in hitl mode, or give it in the input what it has to ask for.",
+        )

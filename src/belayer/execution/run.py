@@ -1,0 +1,208 @@
+"""What a workflow holds in its hands: everything it does to the world goes through here, once.
+
+A key that the log knows is answered from the log. A key that it does not know is done, recorded, then answered.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
+
+from belayer.execution import requests
+from belayer.execution.act import as_act
+from belayer.execution.approvals import Decision
+from belayer.execution.drive import Drive
+from belayer.execution.executor import Step
+from belayer.execution.keys import Scope
+from belayer.execution.mismatch import mismatch
+from belayer.execution.outcome import outcome
+from belayer.execution.suspended import Suspended, together
+from belayer.vocabulary.clock import rfc3339
+from belayer.vocabulary.errors import Unrecordable
+from belayer.vocabulary.events.catalog import AnyEvent
+from belayer.vocabulary.events.event import Json, Mode, StepStatus
+from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged
+from belayer.vocabulary.events.people import Kind
+from belayer.vocabulary.events.steps import Planned, PlannedStep, StepChanged
+from belayer.vocabulary.ids import SessionId
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Run:
+    """One line of work in a session."""
+
+    def __init__(self, drive: Drive, scope: Scope | None = None) -> None:
+        self._drive = drive
+        self._scope = scope or Scope()
+        self._left: Suspended | None = None
+
+    @property
+    def session_id(self) -> SessionId:
+        return self._drive.session_id
+
+    @property
+    def mode(self) -> Mode:
+        return self._drive.mode
+
+    @overload
+    async def step(
+        self, key: str, act: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T: ...
+    @overload
+    async def step(self, key: str, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T: ...
+    async def step(self, key: str, act: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Do the act once for ever under this key, and give what it gave."""
+        with self._at(key) as path:
+            declared = as_act(act)
+            given = {"args": args, "kwargs": kwargs} if kwargs else args
+            kept = await self._drive.recorder.keep(given)
+            step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path))
+            output = await self._drive.recorder.restore(await outcome(self._drive, step))
+        try:
+            return declared.output(output)
+        except Unrecordable as error:
+            raise mismatch(path, f"an output of {declared.name} of another type", error.detail) from error
+
+    async def ask(
+        self,
+        key: str,
+        prompt: str,
+        *,
+        kind: Kind = "text",
+        choices: Sequence[str] = (),
+        form: dict[str, Json] | None = None,
+    ) -> Any:
+        """Ask a person and give the answer, whenever it comes."""
+        with self._at(key) as path:
+            wanted: Kind = "choice" if choices else "form" if form else kind
+            return await requests.answer(
+                self._drive, path, prompt, kind=wanted, choices=tuple(choices), form=form
+            )
+
+    async def approve(self, key: str, shown: object, *, title: str | None = None) -> Decision:
+        """Show something to a person and give their decision on exactly that. A no is a Decision that is false."""
+        with self._at(key) as path:
+            return await requests.decision(self._drive, path, title or key, shown)
+
+    async def sleep_until(self, when: datetime, key: str = "sleep") -> None:
+        """Go on at the given time, at no cost until then."""
+        with self._at(key) as path:
+            trace = self._drive.journal.steps.get(path)
+            if trace is not None and trace.outcome is not None:
+                return
+            if trace is None:
+                await self._drive.recorder.begin(_value(path, "sleep", StepStatus.RUNNING, wake_at=when))
+            else:
+                when = trace.first.wake_at or when
+            if when > self._drive.recorder.now():
+                raise Suspended(f"sleeps until {rfc3339(when)}", when)
+            await self._drive.recorder.append(_value(path, "sleep", StepStatus.COMPLETED))
+
+    async def sleep(self, seconds: float, key: str = "sleep") -> None:
+        """Go on after a while."""
+        await self.sleep_until(await self.now() + timedelta(seconds=seconds), key)
+
+    async def now(self) -> datetime:
+        """The time, the same on every replay."""
+        recorded = await self._recorded("now", lambda: rfc3339(self._drive.recorder.now()))
+        return datetime.fromisoformat(cast("str", recorded))
+
+    async def random(self) -> float:
+        """A random number from 0 up to 1, the same on every replay."""
+        return cast("float", await self._recorded("random", random.random))
+
+    async def parallel(
+        self, key: str, branches: Sequence[Callable[["Run"], Awaitable[T]]], *, limit: int | None = None
+    ) -> list[T]:
+        """Run branches side by side, each with a run of its own, and give their results in order.
+
+        All branches go as far as they can. Then the first failure, if there is one, is raised; else, if any branch
+        waits, the whole run waits.
+        """
+        with self._at(key) as path:
+            gate = asyncio.Semaphore(limit or max(len(branches), 1))
+
+            async def walk(place: int, branch: Callable[["Run"], Awaitable[T]]) -> T | BaseException:
+                async with gate:
+                    try:
+                        return await branch(Run(self._drive, self._scope.branch(path, place)))
+                    except (Exception, Suspended) as ending:  # noqa: BLE001 - raised again below
+                        return ending
+
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(walk(place, branch)) for place, branch in enumerate(branches)]
+            return _joined([task.result() for task in tasks])
+
+    async def plan(self, *steps: str | tuple[str, str], key: str = "plan") -> None:
+        """Say which steps are to come (keys, or keys with titles), so that progress can be shown."""
+        pairs = [(step, step) if isinstance(step, str) else step for step in steps]
+        planned = tuple(PlannedStep(key=name, title=title) for name, title in pairs)
+        with self._at(key) as path:
+            await self._note(path, Planned(key=path, steps=planned))
+
+    async def log(self, text: str, level: Literal["debug", "info", "warning", "error"] = "info") -> None:
+        """Put a line into the session's story."""
+        with self._at("log") as path:
+            await self._note(path, Logged(text=text, level=level, key=path))
+
+    async def checkpoint(self, name: str) -> None:
+        """Give this place a name to come back to."""
+        with self._at("checkpoint") as path:
+            await self._note(path, CheckpointMade(name=name, key=path))
+
+    def _at(self, key: str) -> "_Place":
+        """The place in the log for this call; once this line of work has left, it does nothing more."""
+        if self._left is not None:
+            raise self._left
+        if self._drive.stopped is not None:
+            raise self._leave(Suspended(self._drive.stopped))
+        return _Place(self._scope.path(key), self._leave)
+
+    def _leave(self, leaving: Suspended) -> Suspended:
+        self._left = leaving
+        return leaving
+
+    async def _note(self, path: str, event: AnyEvent) -> None:
+        if path not in self._drive.journal.noted:
+            await self._drive.recorder.append(event)
+
+    async def _recorded(self, name: str, make: Callable[[], Json]) -> Json:
+        with self._at(name) as path:
+            trace = self._drive.journal.steps.get(path)
+            if trace is not None:
+                return trace.last.output
+            value = make()
+            await self._drive.recorder.append(_value(path, name, StepStatus.COMPLETED, output=value))
+            return value
+
+
+class _Place:
+    """Encloses one call; remembers when the line of work leaves from it."""
+
+    def __init__(self, path: str, leave: Callable[[Suspended], Suspended]) -> None:
+        self._path = path
+        self._leave = leave
+
+    def __enter__(self) -> str:
+        return self._path
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, Suspended):
+            self._leave(error)
+
+
+def _value(path: str, name: str, status: StepStatus, **more: Any) -> StepChanged:
+    return StepChanged(key=path, name=name, status=status, **more)
+
+
+def _joined(endings: list[T | BaseException]) -> list[T]:
+    for ending in endings:
+        if isinstance(ending, Exception):
+            raise ending
+    waits = [ending for ending in endings if isinstance(ending, Suspended)]
+    if waits:
+        raise together(waits)
+    return cast("list[T]", endings)

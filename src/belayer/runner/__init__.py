@@ -1,0 +1,1 @@
+"""Whose turn it is: ready → replay → run → record."""

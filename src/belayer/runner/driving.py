@@ -1,0 +1,218 @@
+"""One session being driven: taken, replayed, run until it ends or has to wait, and stopped when a person says so."""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from belayer.execution.drive import Drive
+from belayer.execution.executor import Breakers, Executor
+from belayer.execution.journal import read as read_journal
+from belayer.execution.recorder import Recorder
+from belayer.execution.retry import RetryPolicy
+from belayer.execution.run import Run
+from belayer.execution.suspended import Suspended
+from belayer.sessions.blobs import Blobs
+from belayer.sessions.feed import Feed
+from belayer.sessions.lease import Drivers
+from belayer.sessions.log import Log
+from belayer.sessions.record import Record, check_chain
+from belayer.sessions.redact import Redactor
+from belayer.sessions.rows import SessionRow
+from belayer.sessions.store import Store
+from belayer.vocabulary.clock import Clock, sleep
+from belayer.vocabulary.errors import (
+    BelayerError,
+    CorruptLog,
+    Fenced,
+    LogicError,
+    Moved,
+    NotRunning,
+    ReplayMismatch,
+    StoreError,
+    UnfitInput,
+    UnknownWorkflow,
+)
+from belayer.vocabulary.events.event import Status
+from belayer.vocabulary.events.lifecycle import Begun, ErrorMet, SessionChanged
+from belayer.vocabulary.ids import SessionId
+from belayer.workflows.workflow import Workflows
+
+_logger = structlog.get_logger()
+
+# A session that meets one of these is not at fault: it holds, and goes on once the code is as it should be.
+_HOLDS = (ReplayMismatch, UnknownWorkflow, UnfitInput)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What it takes to drive sessions."""
+
+    store: Store
+    log: Log
+    feed: Feed
+    blobs: Blobs
+    redactor: Redactor
+    clock: Clock
+    drivers: Drivers
+    workflows: Workflows
+    breakers: Breakers
+    retry: RetryPolicy
+    grace: float
+
+
+@dataclass(slots=True)
+class Driving:
+    """The drive of one session, from taking it to letting go."""
+
+    parts: Parts
+    session_id: SessionId
+    _drive: Drive | None = None
+    _halt: asyncio.Event = field(default_factory=asyncio.Event)
+    _stopped: str | None = None
+
+    def stop(self, reason: str, *, now: bool) -> None:
+        """Begin nothing new; with `now`, also stop what is under way."""
+        self._stopped = reason
+        if self._drive is not None:
+            self._drive.stopped = reason
+        if now:
+            self._halt.set()
+
+    async def go(self) -> None:
+        """Drive the session until it waits, ends, is stopped, or is somebody else's."""
+        while self._stopped is None:
+            taken = await self._take()
+            if taken is None or not await self._once(*taken):
+                return
+
+    async def _take(self) -> tuple[SessionRow, list[Record]] | None:
+        """Raise the epoch, so that whoever drove it before can record nothing more; None if it is not to be driven."""
+        while True:
+            row = await self.parts.store.row(self.session_id)
+            if row is None or not _takeable(row, self.parts.drivers):
+                return None
+            records = await self.parts.store.read(self.session_id, 0, row.last_seq)
+            check_chain(records)
+            if len(records) < row.last_seq:
+                raise CorruptLog(self.session_id, len(records) + 1, "the record is missing")
+            taking = SessionChanged(status=Status.RUNNING, epoch=row.epoch + 1, driver=self.parts.drivers.me)
+            try:
+                records += await self.parts.log.append(
+                    self.session_id, [taking], epoch=row.epoch, expected_seq=row.last_seq
+                )
+            except (Moved, Fenced):
+                continue
+            return row, records
+
+    async def _once(self, row: SessionRow, records: list[Record]) -> bool:
+        """Replay and run once; whether to go on at once, because somebody wrote in the meantime."""
+        drive = self._drive = self._begin(row, records)
+        if self._stopped is not None:
+            drive.stopped = self._stopped
+        ending = await self._work(self._run(drive, records))
+        if ending is None:
+            return False
+        try:
+            await drive.recorder.end(*ending)
+        except Moved:
+            return True
+        except (NotRunning, Fenced):
+            return False
+        return False
+
+    def _begin(self, row: SessionRow, records: list[Record]) -> Drive:
+        parts = self.parts
+        journal = read_journal(records)
+        recorder = Recorder(
+            parts.log,
+            parts.feed,
+            parts.blobs,
+            parts.redactor,
+            parts.clock,
+            self.session_id,
+            row.epoch + 1,
+            journal.last_seq,
+        )
+        executor = Executor(recorder, parts.clock, parts.breakers, parts.retry)
+        begun = _begun(records)
+        return Drive(self.session_id, begun.mode, begun.budget, journal, recorder, executor, journal.usage)
+
+    async def _run(self, drive: Drive, records: list[Record]) -> list[SessionChanged | ErrorMet] | None:
+        """How the session stands once its workflow has gone as far as it can."""
+        try:
+            begun = _begun(records)
+            workflow = self.parts.workflows.named(begun.workflow)
+            result = await workflow(Run(drive), await drive.recorder.restore(begun.input))
+            return [SessionChanged(status=Status.COMPLETED, result=await drive.recorder.keep(result))]
+        except Suspended as leaving:
+            if self._stopped is not None:
+                return [SessionChanged(status=Status.QUEUED, reason=self._stopped)]
+            return [SessionChanged(status=Status.WAITING, reason=leaving.reason, wake_at=leaving.wake_at)]
+        except (Fenced, StoreError) as error:
+            _logger.warning("drive ended", problem=error.detail)
+            return None
+        except _HOLDS as error:
+            return [
+                ErrorMet(problem=error.problem()),
+                SessionChanged(status=Status.PAUSED, reason=error.detail),
+            ]
+        except BelayerError as error:
+            return _failed(error)
+        except Exception as error:
+            _logger.exception("workflow raised", error=type(error).__name__)
+            return _failed(
+                LogicError(
+                    f"The workflow failed: {type(error).__name__}: {error}",
+                    "This is an error in the workflow; correct it, then rewind the session or start anew.",
+                )
+            )
+
+    async def _work(
+        self, run: Coroutine[Any, Any, list[SessionChanged | ErrorMet] | None]
+    ) -> list[SessionChanged | ErrorMet] | None:
+        """Await the run; when the session is stopped: cancel, give it grace, then leave it behind."""
+        work = asyncio.create_task(run)
+        halt = asyncio.create_task(self._halt.wait())
+        try:
+            await asyncio.wait({work, halt}, return_when=asyncio.FIRST_COMPLETED)
+            return work.result() if work.done() else None
+        finally:
+            halt.cancel()
+            if not work.done():
+                await self._give_grace(work)
+
+    async def _give_grace(self, work: asyncio.Task[Any]) -> None:
+        for _ in range(2):
+            work.cancel()
+            patience = asyncio.create_task(sleep(self.parts.clock, self.parts.grace))
+            await asyncio.wait({work, patience}, return_when=asyncio.FIRST_COMPLETED)
+            patience.cancel()
+            if work.done():
+                return
+        _logger.error("step would not stop and was left behind", grace=self.parts.grace)
+
+
+def _takeable(row: SessionRow, drivers: Drivers) -> bool:
+    if row.status is Status.QUEUED:
+        return True
+    if row.status is not Status.RUNNING:
+        return False
+    return row.driver is None or row.driver == drivers.me or not drivers.alive(row.driver)
+
+
+def _begun(records: list[Record]) -> Begun:
+    first = records[0].event()
+    if not isinstance(first, SessionChanged) or first.begun is None:
+        raise CorruptLog(records[0].session_id, 1, "it does not say what the session is for")
+    return first.begun
+
+
+def _failed(error: BelayerError) -> list[SessionChanged | ErrorMet]:
+    step = getattr(error, "key", None)
+    return [
+        ErrorMet(problem=error.problem(), step=step),
+        SessionChanged(status=Status.FAILED, reason=error.detail),
+    ]

@@ -1,0 +1,1 @@
+"""What happened: the log, and everything that is read from it."""

@@ -1,0 +1,163 @@
+"""A session as one JSON file: out of one store, into another, with its chain checked on the way in."""
+
+import base64
+import binascii
+import hashlib
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field, ValidationError
+from pydantic_core import to_json
+
+from belayer.sessions.blobs import Blobs, referred
+from belayer.sessions.integrity import intact
+from belayer.sessions.log import Log
+from belayer.sessions.record import Entry, Record, check_chain
+from belayer.sessions.state import fold
+from belayer.sessions.store import Store
+from belayer.vocabulary.clock import to_micros
+from belayer.vocabulary.errors import BelayerError, Unimportable, UnknownSession
+from belayer.vocabulary.events.event import FINAL, Json, Shape, Status
+from belayer.vocabulary.events.lifecycle import SessionChanged
+from belayer.vocabulary.ids import SessionId
+
+_UUID7 = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+
+
+class PortableEvent(Shape):
+    """One event: its envelope on the wire, and what its link in the chain needs."""
+
+    seq: int
+    session_id: str
+    type: str
+    stage: str | None
+    timestamp: AwareDatetime
+    data: dict[str, Json]
+    version: int
+    hash: str
+
+
+class PortableSession(Shape):
+    """The file. `complete` is false when the log was damaged and only its intact part is here."""
+
+    format: Literal["belayer/session"]
+    version: Literal[1]
+    session_id: Annotated[SessionId, Field(pattern=_UUID7)]
+    complete: bool
+    events: Annotated[tuple[PortableEvent, ...], Field(min_length=1)]
+    blobs: dict[str, str]
+
+
+async def export_session(store: Store, blobs: Blobs, session_id: SessionId) -> bytes:
+    """The session's file. Of a damaged log, the part that is intact."""
+    row = await store.row(session_id)
+    if row is None:
+        raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
+    records = await intact(store, session_id)
+    kept = await _blobs_of(blobs, records)
+    head = to_json(
+        {
+            "format": "belayer/session",
+            "version": 1,
+            "session_id": session_id,
+            "complete": len(records) == row.last_seq,
+        }
+    )
+    events = b",\n".join(_portable(record) for record in records)
+    return b'%s,\n"events":[\n%s\n],\n"blobs":%s}\n' % (head[:-1], events, to_json(kept))
+
+
+async def import_session(log: Log, store: Store, blobs: Blobs, content: bytes) -> SessionId:
+    """Take a file in. A session that had not ended arrives paused: nothing acts until somebody resumes it."""
+    file = _parse(content)
+    records = _records(file)
+    state = fold(file.session_id, records)
+    row = await store.row(file.session_id)
+    if row is not None:
+        known = await store.read(file.session_id, records[-1].seq - 1, 1)
+        if known and known[0].hash == records[-1].hash:
+            return file.session_id
+        raise Unimportable(
+            f"Session {file.session_id} is here already with another history. Nothing was changed.",
+            "Remove it first with `belayer prune`, or import into another BELAYER_HOME.",
+        )
+    for payload in _payloads(file):
+        await blobs.put(payload)
+    entries = [Entry(r.type, r.version, r.at, r.data, r.stage) for r in records]
+    if state.status not in FINAL:
+        entries.append(log.entry(SessionChanged(status=Status.PAUSED, reason="imported")))
+    await log.adopt(file.session_id, entries)
+    return file.session_id
+
+
+def _portable(record: Record) -> bytes:
+    return b'%s,"version":%d,"hash":"%s"}' % (record.wire()[:-1], record.version, record.hash.hex().encode())
+
+
+async def _blobs_of(blobs: Blobs, records: list[Record]) -> dict[str, str]:
+    digests = {digest for record in records for digest in referred(record.data)}
+    return {digest: base64.b64encode(await blobs.get(digest)).decode() for digest in sorted(digests)}
+
+
+def _parse(content: bytes) -> PortableSession:
+    try:
+        return PortableSession.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise Unimportable(
+            f"This is not a session export: {place}: {first['msg']}. Nothing was changed.",
+            "Make the file with `belayer export`.",
+        ) from error
+
+
+def _records(file: PortableSession) -> list[Record]:
+    records = [_record(file.session_id, event) for event in file.events]
+    try:
+        check_chain(records)
+        for record in records:
+            record.event()
+    except BelayerError as error:
+        raise Unimportable(
+            f"The file is damaged or was changed: {error.detail} Nothing was changed here.",
+            "Export the session again at its source.",
+        ) from error
+    return records
+
+
+def _record(session_id: SessionId, event: PortableEvent) -> Record:
+    """What was stored. The encoder gives back the very bytes it was read from, or the chain will not hold."""
+    at = to_micros(event.timestamp)
+    return Record(
+        session_id,
+        event.seq,
+        event.type,
+        event.version,
+        at,
+        event.stage,
+        to_json(event.data),
+        _hex(event.hash),
+    )
+
+
+def _hex(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""
+
+
+def _payloads(file: PortableSession) -> list[bytes]:
+    needed = {digest for event in file.events for digest in referred(to_json(event.data))}
+    payloads: list[bytes] = []
+    for digest in needed:
+        try:
+            payload = base64.b64decode(file.blobs[digest], validate=True)
+        except (KeyError, binascii.Error):
+            payload = b""
+        if hashlib.sha256(payload).hexdigest() != digest:
+            raise Unimportable(
+                f"The payload {digest} is missing from the file or damaged. Nothing was changed.",
+                "Export the session again at its source.",
+            )
+        payloads.append(payload)
+    return payloads

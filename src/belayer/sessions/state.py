@@ -1,0 +1,184 @@
+"""What a session is now: a fold over its log. Pure; knows every event there is."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import assert_never
+
+from belayer.sessions.record import Record, in_force, rewound_to
+from belayer.vocabulary.clock import from_micros
+from belayer.vocabulary.errors import Problem
+from belayer.vocabulary.events.event import Budget, Effect, Json, Mode, Status, StepStatus, Usage
+from belayer.vocabulary.events.lifecycle import (
+    AfterPause,
+    BudgetReached,
+    CheckpointMade,
+    ErrorMet,
+    Interrupted,
+    Logged,
+    Origin,
+    Resumed,
+    SessionChanged,
+)
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
+from belayer.vocabulary.events.steps import (
+    BreakerChanged,
+    DoubtRaised,
+    Planned,
+    PlannedStep,
+    Retried,
+    StepChanged,
+)
+from belayer.vocabulary.ids import RequestId, SessionId
+
+Request = InputRequested | ApprovalRequested
+
+
+@dataclass(slots=True)
+class StepView:
+    """A step as a person wants to see it."""
+
+    key: str
+    name: str
+    status: StepStatus
+    effect: Effect
+    attempt: int = 1
+    seconds: float | None = None
+    problem: Problem | None = None
+    seq: int = 0
+
+
+@dataclass(slots=True)
+class SessionState:
+    """Everything a reader of the log may want to know about a session now."""
+
+    id: SessionId
+    seq: int = 0
+    status: Status = Status.QUEUED
+    reason: str | None = None
+    workflow: str = ""
+    title: str = ""
+    mode: Mode = Mode.HITL
+    input: Json = None
+    budget: Budget = field(default_factory=Budget)
+    usage: Usage = field(default_factory=Usage)
+    epoch: int = 0
+    driver: str | None = None
+    wake_at: datetime | None = None
+    after_pause: AfterPause | None = None
+    idempotency_key: str | None = None
+    forked_from: Origin | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    plan: tuple[PlannedStep, ...] = ()
+    steps: dict[str, StepView] = field(default_factory=dict[str, StepView])
+    pending: dict[RequestId, Request] = field(default_factory=dict[RequestId, Request])
+    answered: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
+    checkpoints: dict[int, str] = field(default_factory=dict[int, str])
+    result: Json = None
+    problem: Problem | None = None
+
+    def progress(self) -> tuple[int, int] | None:
+        """Steps done and steps planned, or None when the workflow announced no plan."""
+        if not self.plan:
+            return None
+        done = sum(1 for step in self.plan if _is_done(self.steps.get(step.key)))
+        return done, len(self.plan)
+
+
+def fold(session_id: SessionId, records: Sequence[Record]) -> SessionState:
+    """The state after the given records, which must be a log from its beginning."""
+    state = SessionState(session_id)
+    kept = in_force(records)
+    advance(state, kept)
+    if len(kept) < len(records):
+        _count_dropped(state, records, {record.seq for record in kept})
+    return state
+
+
+def advance(state: SessionState, records: Iterable[Record]) -> None:
+    """Take further records into account. None of them may be a rewind: those need a fold of the whole log."""
+    for record in records:
+        _apply(state, record)
+        state.seq, state.updated_at = record.seq, from_micros(record.at)
+
+
+def needs_fold(records: Iterable[Record]) -> bool:
+    """Whether these records cannot simply be added to a state."""
+    return any(rewound_to(record) is not None for record in records)
+
+
+def _is_done(step: StepView | None) -> bool:
+    return step is not None and step.status in (StepStatus.COMPLETED, StepStatus.SKIPPED)
+
+
+def _count_dropped(state: SessionState, records: Sequence[Record], kept: set[int]) -> None:
+    """A rewind takes back what was decided, not what was spent or who has driven."""
+    for record in records:
+        if record.seq in kept or record.type not in ("session", "step"):
+            continue
+        event = record.event()
+        if isinstance(event, SessionChanged) and event.epoch is not None:
+            state.epoch = max(state.epoch, event.epoch)
+        if isinstance(event, StepChanged):
+            state.usage = state.usage.plus(event.spent())
+
+
+def _apply(state: SessionState, record: Record) -> None:
+    event = record.event()
+    match event:
+        case SessionChanged():
+            _change(state, event, record)
+        case StepChanged():
+            _step(state, event, record.seq)
+        case InputRequested() | ApprovalRequested():
+            state.pending[event.request_id] = event
+        case Responded():
+            state.pending.pop(event.request_id, None)
+            state.answered[event.request_id] = event
+        case Planned():
+            state.plan = event.steps
+        case CheckpointMade():
+            state.checkpoints[record.seq] = event.name
+        case ErrorMet():
+            state.problem = event.problem
+        case Retried():
+            if event.key in state.steps:
+                state.steps[event.key].attempt = event.attempt + 1
+        case Interrupted() | Resumed() | Logged() | BudgetReached() | BreakerChanged() | DoubtRaised():
+            pass
+        case _:
+            assert_never(event)
+
+
+def _change(state: SessionState, event: SessionChanged, record: Record) -> None:
+    state.status, state.reason = event.status, event.reason
+    state.wake_at, state.after_pause = event.wake_at, event.after_pause
+    state.driver = event.driver
+    if event.epoch is not None:
+        state.epoch = event.epoch
+    if event.begun is not None:
+        _begin(state, event, record)
+    if event.forked_from is not None:
+        state.forked_from = event.forked_from
+        state.created_at, state.idempotency_key = from_micros(record.at), None
+    if event.status is Status.COMPLETED:
+        state.result = event.result
+    if event.status is not Status.FAILED:
+        state.problem = None
+
+
+def _begin(state: SessionState, event: SessionChanged, record: Record) -> None:
+    begun = event.begun
+    assert begun is not None
+    state.workflow, state.title, state.mode = begun.workflow, begun.title, begun.mode
+    state.input, state.budget, state.idempotency_key = begun.input, begun.budget, begun.idempotency_key
+    state.created_at = from_micros(record.at)
+
+
+def _step(state: SessionState, event: StepChanged, seq: int) -> None:
+    state.steps[event.key] = StepView(
+        event.key, event.name, event.status, event.effect, event.attempt, event.seconds, event.problem, seq
+    )
+    if event.status in (StepStatus.COMPLETED, StepStatus.FAILED):
+        state.usage = state.usage.plus(event.spent())

@@ -1,0 +1,1 @@
+"""Places to keep the log; one contract suite holds for all (tests/contracts/)."""

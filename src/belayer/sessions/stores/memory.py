@@ -1,0 +1,107 @@
+"""A store that forgets: for tests, ours and our users'."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from belayer.sessions.record import Record, chain
+from belayer.sessions.rows import SessionRow, after
+from belayer.sessions.store import Due, Proposal, Wanted, key_reused, refusal
+from belayer.vocabulary.events.event import Status
+from belayer.vocabulary.ids import SessionId
+
+_IDLE = (Status.WAITING, Status.PAUSED, Status.INTERRUPTED)
+
+
+class MemoryStore:
+    """Records in a dictionary."""
+
+    def __init__(self) -> None:
+        self._records: dict[SessionId, list[Record]] = {}
+        self._rows: dict[SessionId, SessionRow] = {}
+
+    async def commit(self, proposals: Sequence[Proposal]) -> Sequence[list[Record] | Exception]:
+        return [self._take(proposal) for proposal in proposals]
+
+    async def read(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
+        records = self._records.get(session_id, [])[after:]
+        return records if limit is None else records[:limit]
+
+    async def row(self, session_id: SessionId) -> SessionRow | None:
+        return self._rows.get(session_id)
+
+    async def started_with(self, idempotency_key: str) -> SessionRow | None:
+        return next((row for row in self._rows.values() if row.idempotency_key == idempotency_key), None)
+
+    async def matching(self, prefix: str) -> list[SessionId]:
+        return sorted(id_ for id_ in self._rows if id_.startswith(prefix))[:3]
+
+    async def rows(self, wanted: Wanted) -> list[SessionRow]:
+        rows = sorted(self._rows.values(), key=lambda row: row.id, reverse=True)
+        return [row for row in rows if _fits(row, wanted)][: wanted.limit]
+
+    async def due(self, limit: int) -> Due:
+        queued = sorted(self._with(Status.QUEUED), key=lambda row: row.updated_at)[:limit]
+        driven = [(row.id, row.driver or "") for row in self._with(Status.RUNNING)]
+        return Due([row.id for row in queued], driven)
+
+    async def ripe(self, now: int) -> list[SessionId]:
+        return [row.id for row in self._rows.values() if row.wake_at is not None and row.wake_at <= now]
+
+    async def next_wake(self) -> int | None:
+        return min((row.wake_at for row in self._rows.values() if row.wake_at is not None), default=None)
+
+    async def idle_since(self, before: int) -> list[SessionId]:
+        return [row.id for row in self._with(*_IDLE) if row.wake_at is None and row.updated_at < before]
+
+    async def remove(self, session_ids: Sequence[SessionId]) -> None:
+        for session_id in session_ids:
+            self._records.pop(session_id, None)
+            self._rows.pop(session_id, None)
+
+    async def replace_row(self, row: SessionRow) -> None:
+        self._rows[row.id] = row
+
+    async def damage(self) -> list[str]:
+        return []
+
+    async def changes(self) -> AsyncIterator[None]:
+        """Nobody else can write here, so this waits for ever."""
+        await asyncio.get_running_loop().create_future()
+        yield
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def _with(self, *statuses: Status) -> list[SessionRow]:
+        return [row for row in self._rows.values() if row.status in statuses]
+
+    def _take(self, proposal: Proposal) -> list[Record] | Exception:
+        row = self._rows.get(proposal.session_id)
+        refused = refusal(proposal, row)
+        if refused is not None:
+            return refused
+        row = row or SessionRow(proposal.session_id)
+        records = chain(row.id, row.last_seq, row.last_hash, proposal.entries)
+        changed = after(row, records)
+        if self._key_taken(changed):
+            return key_reused(changed.idempotency_key or "")
+        self._rows[row.id] = changed
+        self._records.setdefault(row.id, []).extend(records)
+        return records
+
+    def _key_taken(self, row: SessionRow) -> bool:
+        key = row.idempotency_key
+        return key is not None and any(
+            other.idempotency_key == key and other.id != row.id for other in self._rows.values()
+        )
+
+
+def _fits(row: SessionRow, wanted: Wanted) -> bool:
+    text = (wanted.text or "").lower()
+    return (
+        (not wanted.statuses or row.status in wanted.statuses)
+        and (wanted.mode is None or row.mode is wanted.mode)
+        and (wanted.workflow is None or row.workflow == wanted.workflow)
+        and (wanted.before is None or row.id < wanted.before)
+        and (text in row.title.lower() or text in row.workflow.lower() or row.id.startswith(text))
+    )

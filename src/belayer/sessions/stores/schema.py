@@ -1,0 +1,61 @@
+"""The SQLite schema, and how an older file becomes a current one."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from belayer.vocabulary.errors import NewerStore
+
+# One script per version, in order. A released script is never changed; a new one is added.
+SCRIPTS: Sequence[str] = (
+    """
+    CREATE TABLE sessions (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        workflow TEXT NOT NULL,
+        title TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        status TEXT NOT NULL,
+        last_seq INTEGER NOT NULL,
+        last_hash BLOB NOT NULL,
+        epoch INTEGER NOT NULL,
+        driver TEXT,
+        wake_at INTEGER,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        idempotency_key TEXT UNIQUE
+    );
+    CREATE INDEX sessions_to_drive ON sessions (status) WHERE status IN ('queued', 'running');
+    CREATE INDEX sessions_to_wake ON sessions (wake_at) WHERE wake_at IS NOT NULL;
+    -- place = session number << 32 | seq: one clustered tree, no second index.
+    CREATE TABLE events (
+        place INTEGER PRIMARY KEY,
+        type TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        stage TEXT,
+        data BLOB NOT NULL,
+        hash BLOB NOT NULL
+    );
+    """,
+)
+
+
+def migrate(connection: sqlite3.Connection, scripts: Sequence[str] = SCRIPTS) -> None:
+    """Bring the file to the newest schema, all or nothing; refuse a file from the future."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(scripts):
+        raise NewerStore(
+            f"The store has schema version {version}; this Belayer knows versions up to {len(scripts)}.",
+            "Update Belayer, or set BELAYER_HOME to another folder. The store was not touched.",
+        )
+    if version == len(scripts):
+        return
+    steps = "".join(scripts[version:])
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;{steps}PRAGMA user_version = {len(scripts)};COMMIT;")
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        (current,) = connection.execute("PRAGMA user_version").fetchone()
+        if current != len(scripts):  # else another process was faster
+            raise

@@ -1,0 +1,343 @@
+"""The embedded store: one SQLite file, WAL, every commit on disk before anybody is told."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from belayer.sessions.record import Record, chain
+from belayer.sessions.rows import SessionRow, after
+from belayer.sessions.store import Due, Proposal, Wanted, key_reused, refusal
+from belayer.sessions.stores.schema import migrate
+from belayer.vocabulary.errors import (
+    StoreBroken,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+from belayer.vocabulary.events.event import Mode, Status
+from belayer.vocabulary.ids import SessionId
+
+T = TypeVar("T")
+
+_COLUMNS = (
+    "id, workflow, title, mode, status, last_seq, last_hash, epoch, driver, wake_at, created_at, updated_at,"
+    " idempotency_key"
+)
+_LOOK_FOR_CHANGES_EVERY = 0.1
+_BUSY_SECONDS = 10
+_SEQ_BITS = 32
+
+
+class SqliteStore:
+    """One thread writes, one reads; SQLite's own locks keep other processes apart."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer = _Line(path, "belayer-writer")
+        self._reader = _Line(path, "belayer-reader")
+
+    @classmethod
+    async def open(cls, path: Path) -> "SqliteStore":
+        """Open the file, making or migrating it first."""
+        store = cls(path)
+        await store._writer.do(migrate)
+        return store
+
+    async def commit(self, proposals: Sequence[Proposal]) -> Sequence[list[Record] | Exception]:
+        return await self._writer.do(lambda connection: _commit(connection, proposals))
+
+    async def read(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
+        return await self._reader.do(lambda connection: _read(connection, session_id, after, limit))
+
+    async def row(self, session_id: SessionId) -> SessionRow | None:
+        rows = await self._select("WHERE id = ?", session_id)
+        return rows[0] if rows else None
+
+    async def started_with(self, idempotency_key: str) -> SessionRow | None:
+        rows = await self._select("WHERE idempotency_key = ?", idempotency_key)
+        return rows[0] if rows else None
+
+    async def matching(self, prefix: str) -> list[SessionId]:
+        found = await self._query(
+            "SELECT id FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 3", prefix, prefix + "\x7f"
+        )
+        return [SessionId(row[0]) for row in found]
+
+    async def rows(self, wanted: Wanted) -> list[SessionRow]:
+        where, values = _where(wanted)
+        return await self._select(f"{where} ORDER BY id DESC LIMIT ?", *values, wanted.limit)
+
+    async def due(self, limit: int) -> Due:
+        queued = await self._query(
+            "SELECT id FROM sessions WHERE status = 'queued' ORDER BY updated_at LIMIT ?", limit
+        )
+        driven = await self._query("SELECT id, driver FROM sessions WHERE status = 'running'")
+        return Due([row[0] for row in queued], [(row[0], row[1] or "") for row in driven])
+
+    async def ripe(self, now: int) -> list[SessionId]:
+        return [row[0] for row in await self._query("SELECT id FROM sessions WHERE wake_at <= ?", now)]
+
+    async def next_wake(self) -> int | None:
+        found = await self._query("SELECT min(wake_at) FROM sessions WHERE wake_at IS NOT NULL")
+        return found[0][0]
+
+    async def idle_since(self, before: int) -> list[SessionId]:
+        found = await self._query(
+            "SELECT id FROM sessions WHERE status IN ('waiting', 'paused', 'interrupted')"
+            " AND wake_at IS NULL AND updated_at < ?",
+            before,
+        )
+        return [row[0] for row in found]
+
+    async def remove(self, session_ids: Sequence[SessionId]) -> None:
+        await self._writer.do(lambda connection: _remove(connection, session_ids))
+
+    async def replace_row(self, row: SessionRow) -> None:
+        await self._writer.do(
+            lambda connection: _in_transaction(connection, lambda: _put_row(connection, row))
+        )
+
+    async def damage(self) -> list[str]:
+        found = await self._query("PRAGMA quick_check")
+        return [row[0] for row in found if row[0] != "ok"]
+
+    async def changes(self) -> AsyncIterator[None]:
+        seen = await self._writer.do(_data_version)
+        while True:
+            await asyncio.sleep(_LOOK_FOR_CHANGES_EVERY)
+            now = await self._writer.do(_data_version)
+            if now != seen:
+                seen = now
+                yield
+
+    async def close(self) -> None:
+        await self._reader.close()
+        await self._writer.close()
+
+    async def _query(self, sql: str, *values: Any) -> list[Any]:
+        return await self._reader.do(lambda connection: connection.execute(sql, values).fetchall())
+
+    async def _select(self, rest: str, *values: Any) -> list[SessionRow]:
+        return [_to_row(row) for row in await self._query(f"SELECT {_COLUMNS} FROM sessions {rest}", *values)]
+
+
+class _Line:
+    """A connection and the one thread that uses it. Foreign errors become ours here."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path = path
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        self._connection: sqlite3.Connection | None = None
+        self._broken: StoreBroken | None = None
+
+    async def do(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, act)
+
+    async def close(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+        self._thread.shutdown()
+
+    def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        if self._broken is not None:
+            raise self._broken
+        try:
+            if self._connection is None:
+                self._connection = _connect(self._path)
+            return act(self._connection)
+        except sqlite3.Error as error:
+            ours = _translated(error, self._path)
+            if isinstance(ours, StoreBroken):
+                self._broken = ours
+            raise ours from error
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cache_size = -1024")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _translated(error: sqlite3.Error, path: Path) -> StoreError:
+    """SQLite's code, not its text, says which of our errors it is."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(
+            f"The disk that holds {path} is full, so nothing can be recorded. Nothing was lost.",
+            "Make space; sessions that were under way go on by themselves.",
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StoreReadOnly(
+            f"The store {path} cannot be opened for writing ({error}). Nothing was changed.",
+            "Give this user write permission to the folder, or set BELAYER_HOME to one that it may write.",
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusy(
+            f"Another process has kept the store {path} locked for over {_BUSY_SECONDS} seconds.",
+            "Try again, or see what holds it with `belayer doctor`.",
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreBroken(
+            f"The disk failed while writing {path} ({error}). Nothing more is accepted until Belayer restarts.",
+            "Check the disk, restart, then run `belayer verify`.",
+        )
+    return StoreError(
+        f"The store {path} cannot be used: {error}.", "Run `belayer verify` to see what is damaged."
+    )
+
+
+def _commit(
+    connection: sqlite3.Connection, proposals: Sequence[Proposal]
+) -> Sequence[list[Record] | Exception]:
+    return _in_transaction(connection, lambda: [_take(connection, proposal) for proposal in proposals])
+
+
+def _in_transaction(connection: sqlite3.Connection, act: Callable[[], T]) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = act()
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _take(connection: sqlite3.Connection, proposal: Proposal) -> list[Record] | Exception:
+    found = connection.execute(
+        f"SELECT {_COLUMNS}, number FROM sessions WHERE id = ?", (proposal.session_id,)
+    ).fetchone()
+    row = _to_row(found[:-1]) if found else None
+    refused = refusal(proposal, row)
+    if refused is not None:
+        return refused
+    before = row or SessionRow(proposal.session_id)
+    records = chain(before.id, before.last_seq, before.last_hash, proposal.entries)
+    changed = after(before, records)
+    if row is None and changed.idempotency_key and _key_taken(connection, changed.idempotency_key):
+        return key_reused(changed.idempotency_key)
+    number = found[-1] if found else None
+    if number is None or any(record.type == "session" for record in records):
+        number = _put_row(connection, changed)
+    else:
+        connection.execute(
+            "UPDATE sessions SET last_seq = ?, last_hash = ?, updated_at = ? WHERE number = ?",
+            (changed.last_seq, changed.last_hash, changed.updated_at, number),
+        )
+    connection.executemany(
+        "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(number << _SEQ_BITS | r.seq, r.type, r.version, r.at, r.stage, r.data, r.hash) for r in records],
+    )
+    return records
+
+
+def _key_taken(connection: sqlite3.Connection, key: str) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sessions WHERE idempotency_key = ?", (key,)).fetchone())
+
+
+def _put_row(connection: sqlite3.Connection, row: SessionRow) -> int:
+    (number,) = connection.execute(
+        f"INSERT INTO sessions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET workflow = excluded.workflow, title = excluded.title,"
+        " mode = excluded.mode, status = excluded.status, last_seq = excluded.last_seq,"
+        " last_hash = excluded.last_hash, epoch = excluded.epoch, driver = excluded.driver,"
+        " wake_at = excluded.wake_at, created_at = excluded.created_at, updated_at = excluded.updated_at,"
+        " idempotency_key = excluded.idempotency_key RETURNING number",
+        (
+            row.id,
+            row.workflow,
+            row.title,
+            row.mode,
+            row.status,
+            row.last_seq,
+            row.last_hash,
+            row.epoch,
+            row.driver,
+            row.wake_at,
+            row.created_at,
+            row.updated_at,
+            row.idempotency_key,
+        ),
+    ).fetchone()
+    return number
+
+
+def _read(
+    connection: sqlite3.Connection, session_id: SessionId, after: int, limit: int | None
+) -> list[Record]:
+    found = connection.execute("SELECT number FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    if found is None:
+        return []
+    base = found[0] << _SEQ_BITS
+    rows = connection.execute(
+        "SELECT place, type, version, at, stage, data, hash FROM events"
+        " WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
+        (
+            base | min(max(after, 0), (1 << _SEQ_BITS) - 1),
+            base + (1 << _SEQ_BITS),
+            -1 if limit is None else limit,
+        ),
+    )
+    return [Record(session_id, place - base, *rest) for place, *rest in rows]
+
+
+def _remove(connection: sqlite3.Connection, session_ids: Sequence[SessionId]) -> None:
+    def act() -> None:
+        for session_id in session_ids:
+            found = connection.execute(
+                "DELETE FROM sessions WHERE id = ? RETURNING number", (session_id,)
+            ).fetchall()
+            for (number,) in found:
+                base = number << _SEQ_BITS
+                connection.execute(
+                    "DELETE FROM events WHERE place >= ? AND place < ?", (base, base + (1 << _SEQ_BITS))
+                )
+
+    _in_transaction(connection, act)
+    connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def _data_version(connection: sqlite3.Connection) -> int:
+    return connection.execute("PRAGMA data_version").fetchone()[0]
+
+
+def _to_row(found: Sequence[Any]) -> SessionRow:
+    id_, workflow, title, mode, status, *rest = found
+    return SessionRow(id_, workflow, title, Mode(mode), Status(status), *rest)
+
+
+def _where(wanted: Wanted) -> tuple[str, list[Any]]:
+    terms: list[str] = []
+    values: list[Any] = []
+    if wanted.statuses:
+        terms.append(f"status IN ({', '.join('?' * len(wanted.statuses))})")
+        values += sorted(wanted.statuses)
+    if wanted.mode is not None:
+        terms.append("mode = ?")
+        values.append(wanted.mode)
+    if wanted.workflow is not None:
+        terms.append("workflow = ?")
+        values.append(wanted.workflow)
+    if wanted.before is not None:
+        terms.append("id < ?")
+        values.append(wanted.before)
+    if wanted.text:
+        text = wanted.text.lower()
+        terms.append("(instr(lower(title), ?) OR instr(lower(workflow), ?) OR substr(id, 1, ?) = ?)")
+        values += [text, text, len(text), text]
+    return ("WHERE " + " AND ".join(terms) if terms else ""), values

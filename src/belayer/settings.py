@@ -1,0 +1,89 @@
+"""The only reader of the environment: BELAYER_* variables, then belayer.toml, then defaults, all checked at start."""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from belayer.vocabulary.errors import ConfigurationError
+
+_PREFIX = "BELAYER_"
+_FILE = Path("belayer.toml")
+_SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY")
+
+
+class Settings(BaseSettings):
+    """What a user may want to change."""
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, toml_file=_FILE, extra="forbid", frozen=True)
+
+    home: Path = Path(".belayer")
+    concurrency: Annotated[int, Field(ge=1, le=10_000)] = 16
+    session_timeout: Annotated[float, Field(ge=0)] = 1800.0
+    max_retries: Annotated[int, Field(ge=0, le=100)] = 3
+    grace: Annotated[float, Field(ge=0, le=3600)] = 5.0
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def read_settings(**overrides: Any) -> Settings:
+    """The settings in force, or one message that names everything that is wrong with them."""
+    unknown = [name for name in os.environ if name.startswith(_PREFIX) and not _known(name)]
+    problems = [f"{name} is not a setting{_did_you_mean(name)}" for name in sorted(unknown)]
+    settings = None
+    try:
+        settings = Settings(**{name: value for name, value in overrides.items() if value is not None})
+    except ValidationError as error:
+        problems += [_problem(item) for item in error.errors(include_url=False)]
+    except tomllib.TOMLDecodeError as error:
+        problems.append(f"{_FILE} cannot be read: {error}")
+    if problems or settings is None:
+        raise ConfigurationError(
+            "The settings are not right: " + "; ".join(problems) + ".",
+            f"Correct them in the environment or in {_FILE}.",
+        )
+    return settings
+
+
+def secrets_in(environment: Mapping[str, str] | None = None) -> list[str]:
+    """Values of the environment that must never be recorded or shown."""
+    environment = os.environ if environment is None else environment
+    return [
+        value for name, value in environment.items() if any(part in name.upper() for part in _SECRET_NAMES)
+    ]
+
+
+def _known(name: str) -> bool:
+    return name.removeprefix(_PREFIX).lower() in Settings.model_fields
+
+
+def _did_you_mean(name: str) -> str:
+    known = [_PREFIX + field.upper() for field in Settings.model_fields]
+    close = difflib.get_close_matches(name, known, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _problem(item: Mapping[str, Any]) -> str:
+    name = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        return f"{name} in {_FILE} is not a setting{_did_you_mean(_PREFIX + name.upper())}"
+    return f"{_PREFIX}{name.upper()} ({item['input']!r}): {item['msg']}"

@@ -1,0 +1,1 @@
+"""What can happen in a session, one class each; `catalog` knows them all."""

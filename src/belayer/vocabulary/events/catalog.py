@@ -1,0 +1,86 @@
+"""All events there are: from class to stored form and back, old versions included."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast, get_args
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
+
+from belayer.vocabulary.errors import CorruptLog, NewerEvent
+from belayer.vocabulary.events.event import Event
+from belayer.vocabulary.events.lifecycle import (
+    BudgetReached,
+    CheckpointMade,
+    ErrorMet,
+    Interrupted,
+    Logged,
+    Resumed,
+    SessionChanged,
+)
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
+from belayer.vocabulary.events.steps import BreakerChanged, DoubtRaised, Planned, Retried, StepChanged
+
+AnyEvent = (
+    SessionChanged
+    | Interrupted
+    | Resumed
+    | ErrorMet
+    | CheckpointMade
+    | Logged
+    | BudgetReached
+    | Planned
+    | StepChanged
+    | Retried
+    | BreakerChanged
+    | DoubtRaised
+    | InputRequested
+    | ApprovalRequested
+    | Responded
+)
+
+Upcast = Callable[[dict[str, Any]], dict[str, Any]]
+
+_CLASSES: Mapping[str, type[Event]] = {
+    get_args(cls.model_fields["type"].annotation)[0]: cls for cls in get_args(AnyEvent)
+}
+_READERS = {name: TypeAdapter[Any](cls) for name, cls in _CLASSES.items()}
+
+# (type, version) → how its data becomes the data of the next version.
+UPCASTS: Mapping[tuple[str, int], Upcast] = {}
+
+
+def to_data(event: AnyEvent) -> bytes:
+    """The event's data as it is stored and sent: JSON without the type and without what is None."""
+    return to_json(event, exclude={"type"}, exclude_none=True)
+
+
+def from_data(
+    session_id: str,
+    seq: int,
+    type_: str,
+    version: int,
+    data: bytes,
+    upcasts: Mapping[tuple[str, int], Upcast] = UPCASTS,
+) -> AnyEvent:
+    """The event that was stored; an older version is brought up to date on the way."""
+    cls = _CLASSES.get(type_)
+    if cls is None or version > cls.version:
+        raise NewerEvent(
+            f"Event {seq} of session {session_id} ({type_}, version {version}) was written by a newer Belayer.",
+            "Update Belayer, then try again.",
+        )
+    try:
+        if version == cls.version:
+            return _READERS[type_].validate_json(data)
+        return cast("AnyEvent", cls.model_validate(_upcast(type_, version, cls.version, data, upcasts)))
+    except (ValidationError, ValueError) as error:
+        raise CorruptLog(session_id, seq, f"its {type_} data cannot be read") from error
+
+
+def _upcast(
+    type_: str, version: int, target: int, data: bytes, upcasts: Mapping[tuple[str, int], Upcast]
+) -> dict[str, Any]:
+    fields: dict[str, Any] = from_json(data)
+    for step in range(version, target):
+        fields = upcasts[type_, step](fields)
+    return fields

@@ -1,0 +1,89 @@
+"""What all events share, and the small shapes they are made of."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+Json = JsonValue
+
+
+class Shape(BaseModel):
+    """A frozen piece of an event."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Event(Shape):
+    """One thing that happened. `version` goes up when the fields change; `upcast` then reads the old form."""
+
+    version: ClassVar[int] = 1
+
+
+class Status(StrEnum):
+    """Where a session stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    INTERRUPTED = "interrupted"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+FINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+
+
+class Mode(StrEnum):
+    """Whether a session may stop for a person."""
+
+    HITL = "hitl"
+    AUTONOMOUS = "autonomous"
+
+
+class Effect(StrEnum):
+    """What an act does to the world."""
+
+    READ = "read"
+    WRITE = "write"
+    EXTERNAL = "external"
+
+
+class StepStatus(StrEnum):
+    """Where a step stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    PAUSED = "paused"
+
+
+class Budget(Shape):
+    """What a session may use; None is no limit."""
+
+    tokens: int | None = None
+    usd: float | None = None
+    steps: int | None = None
+    seconds: float | None = None
+
+
+class Usage(Shape):
+    """What was used."""
+
+    tokens: int = 0
+    usd: float = 0.0
+    steps: int = 0
+    seconds: float = 0.0
+
+    def plus(self, other: "Usage") -> "Usage":
+        return Usage(
+            tokens=self.tokens + other.tokens,
+            usd=self.usd + other.usd,
+            steps=self.steps + other.steps,
+            seconds=self.seconds + other.seconds,
+        )

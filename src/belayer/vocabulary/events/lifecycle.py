@@ -1,0 +1,98 @@
+"""A session's own life: begun, taken, waiting, stopped, ended."""
+
+from datetime import datetime
+from typing import Literal
+
+from belayer.vocabulary.errors import Problem
+from belayer.vocabulary.events.event import Budget, Event, Json, Mode, Shape, Status
+from belayer.vocabulary.ids import SessionId
+
+
+class Begun(Shape):
+    """What a session was started with."""
+
+    workflow: str
+    title: str
+    mode: Mode
+    input: Json = None
+    budget: Budget = Budget()
+    idempotency_key: str | None = None
+
+
+class Origin(Shape):
+    """The session and event that a fork begins from."""
+
+    session_id: SessionId
+    seq: int
+
+
+class AfterPause(Shape):
+    """What becomes of a pause that nobody ends."""
+
+    at: datetime
+    then: Literal["resume", "cancel"]
+
+
+class SessionChanged(Event):
+    """The session has a new status."""
+
+    type: Literal["session"] = "session"
+    status: Status
+    reason: str | None = None
+    begun: Begun | None = None
+    epoch: int | None = None
+    driver: str | None = None
+    wake_at: datetime | None = None
+    after_pause: AfterPause | None = None
+    rewound_to: int | None = None
+    forked_from: Origin | None = None
+    result: Json = None
+
+
+class Interrupted(Event):
+    """A person wants the current step stopped now."""
+
+    type: Literal["interrupt"] = "interrupt"
+    reason: str | None = None
+
+
+class Resumed(Event):
+    """A person, or the end of a pause, lets the session go on."""
+
+    type: Literal["resume"] = "resume"
+    from_status: Status
+    reason: str | None = None
+
+
+class ErrorMet(Event):
+    """Something went wrong that the session could not mend."""
+
+    type: Literal["error"] = "error"
+    problem: Problem
+    step: str | None = None
+
+
+class CheckpointMade(Event):
+    """A place with a name to come back to."""
+
+    type: Literal["checkpoint"] = "checkpoint"
+    name: str
+    key: str | None = None
+
+
+class Logged(Event):
+    """A line the workflow wants in the session's story."""
+
+    type: Literal["log"] = "log"
+    text: str
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    key: str | None = None
+
+
+class BudgetReached(Event):
+    """The session used up what it was given and holds until somebody gives more."""
+
+    type: Literal["budget"] = "budget"
+    limit: Literal["tokens", "usd", "steps", "seconds"]
+    allowed: float
+    used: float

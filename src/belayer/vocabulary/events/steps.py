@@ -1,0 +1,75 @@
+"""What a session does: planned, tried, failed, done."""
+
+from datetime import datetime
+from typing import Literal
+
+from belayer.vocabulary.errors import Problem
+from belayer.vocabulary.events.event import Effect, Event, Json, Shape, StepStatus, Usage
+
+
+class PlannedStep(Shape):
+    """A step that the workflow means to take."""
+
+    key: str
+    title: str
+
+
+class Planned(Event):
+    """The workflow says what is to come, so that progress can be shown."""
+
+    type: Literal["plan"] = "plan"
+    key: str
+    steps: tuple[PlannedStep, ...]
+
+
+class StepChanged(Event):
+    """A step began, ended, or was stopped. `input` stands in the first event of a step only."""
+
+    type: Literal["step"] = "step"
+    key: str
+    name: str
+    status: StepStatus
+    attempt: int = 1
+    effect: Effect = Effect.READ
+    input: Json = None
+    output: Json = None
+    problem: Problem | None = None
+    seconds: float | None = None
+    usage: Usage | None = None
+    idempotency_key: str | None = None
+    wake_at: datetime | None = None
+
+    def spent(self) -> Usage:
+        """What the step took, once it has ended; a mere value (the time, a random number) takes nothing."""
+        if self.status not in (StepStatus.COMPLETED, StepStatus.FAILED) or self.seconds is None:
+            return Usage()
+        return (self.usage or Usage()).plus(Usage(steps=1, seconds=self.seconds))
+
+
+class Retried(Event):
+    """An attempt failed and there will be another."""
+
+    type: Literal["retry"] = "retry"
+    key: str
+    attempt: int
+    delay: float
+    problem: Problem
+
+
+class BreakerChanged(Event):
+    """A circuit breaker opened, closed, or lets one call through to see."""
+
+    type: Literal["breaker"] = "breaker"
+    name: str
+    state: Literal["closed", "open", "half_open"]
+    until: datetime | None = None
+
+
+class DoubtRaised(Event):
+    """A step had begun and nobody knows how it ended."""
+
+    type: Literal["in_doubt"] = "in_doubt"
+    key: str
+    name: str
+    attempt: int
+    reason: str

@@ -1,0 +1,124 @@
+"""The only place that picks parts: which store, which clock, which drivers."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from belayer.engine import Engine
+from belayer.execution.executor import Breakers
+from belayer.execution.retry import RetryPolicy
+from belayer.runner.driving import Parts
+from belayer.runner.runner import Habits, Runner
+from belayer.sessions.blobs import Blobs, FileBlobs, MemoryBlobs
+from belayer.sessions.feed import Feed
+from belayer.sessions.lease import Drivers, LockedDrivers, OneDriver
+from belayer.sessions.log import Log
+from belayer.sessions.redact import Redactor
+from belayer.sessions.store import Store
+from belayer.sessions.stores.memory import MemoryStore
+from belayer.sessions.stores.sqlite import SqliteStore
+from belayer.settings import Settings, read_settings, secrets_in
+from belayer.vocabulary.clock import Clock, SystemClock
+from belayer.vocabulary.errors import StoreReadOnly
+from belayer.vocabulary.ids import SessionId, uuid7
+from belayer.workflows.workflow import Workflows, as_workflow
+
+Drives = Literal["all", "none"] | set[SessionId]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where things are kept, and who else may be at work there."""
+
+    store: Store
+    blobs: Blobs
+    drivers: Drivers
+
+
+@asynccontextmanager
+async def open_engine(
+    home: Path | str | None = None,
+    *,
+    workflows: Iterable[Callable[..., Awaitable[Any]]] = (),
+    drives: Drives = "all",
+    settings: Settings | None = None,
+    clock: Clock | None = None,
+) -> AsyncGenerator[Engine]:
+    """An engine on the folder `home`, driving sessions for as long as the block lasts."""
+    settings = settings or read_settings(home=home)
+    clock = clock or SystemClock()
+    async with AsyncExitStack() as stack:
+        keeping = await stack.enter_async_context(kept_in(settings.home, clock))
+        known = Workflows(as_workflow(call) for call in workflows)
+        yield await stack.enter_async_context(running(keeping, known, drives, settings, clock))
+
+
+@asynccontextmanager
+async def kept_in(home: Path, clock: Clock) -> AsyncGenerator[Keeping]:
+    """A folder with a SQLite file, blobs, and the locks of the processes that drive."""
+    try:
+        await asyncio.to_thread(home.mkdir, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreReadOnly(
+            f"The folder {home} cannot be made ({error.strerror}).",
+            "Set BELAYER_HOME to a folder you may write.",
+        ) from error
+    store = await SqliteStore.open(home / "belayer.db")
+    try:
+        with LockedDrivers(home / "drivers", uuid7(clock.now())) as drivers:
+            yield Keeping(store, FileBlobs(home / "blobs"), drivers)
+    finally:
+        await store.close()
+
+
+def kept_in_memory() -> Keeping:
+    """Everything is forgotten with the process."""
+    return Keeping(MemoryStore(), MemoryBlobs(), OneDriver("only"))
+
+
+@asynccontextmanager
+async def running(
+    keeping: Keeping, workflows: Workflows, drives: Drives, settings: Settings, clock: Clock
+) -> AsyncGenerator[Engine]:
+    """The engine on what is kept, with its tasks; on leaving, steps under way get their grace."""
+    redactor = Redactor(secrets_in())
+    log = Log(keeping.store, clock, redactor)
+    feed = Feed(keeping.store, clock)
+    log.listen(feed.publish)
+    parts = Parts(
+        keeping.store,
+        log,
+        feed,
+        keeping.blobs,
+        redactor,
+        clock,
+        keeping.drivers,
+        workflows,
+        Breakers(),
+        RetryPolicy(retries=settings.max_retries),
+        settings.grace,
+    )
+    only = drives if isinstance(drives, set) else None
+    runner = Runner(parts, Habits(settings.concurrency, settings.session_timeout, only))
+    async with asyncio.TaskGroup() as group:
+        writing = group.create_task(log.run())
+        hearing = group.create_task(_hear_others(keeping.store, feed, runner))
+        driving = group.create_task(runner.run()) if drives != "none" else None
+        try:
+            yield Engine(parts)
+        finally:
+            hearing.cancel()
+            if driving is not None:
+                await runner.drain()
+                driving.cancel()
+                await asyncio.wait({driving})
+            writing.cancel()
+
+
+async def _hear_others(store: Store, feed: Feed, runner: Runner) -> None:
+    async for _ in store.changes():
+        await feed.catch_up()
+        await runner.look_again()

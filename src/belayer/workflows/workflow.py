@@ -1,0 +1,116 @@
+"""An async function `(run, …)` as something that can be started by name with JSON, and refused with a reason."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from belayer.execution.run import Run
+from belayer.vocabulary.errors import ConfigurationError, UnfitInput, UnknownWorkflow
+from belayer.vocabulary.events.event import Json
+
+Call = Callable[..., Awaitable[Any]]
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A named async function whose first parameter is its run."""
+
+    name: str
+    call: Call
+
+    async def __call__(self, run: Run, given: Json) -> Any:
+        return await self.call(run, **self.arguments(given))
+
+    def bind(self, *args: Any, **kwargs: Any) -> Json:
+        """Arguments as they are recorded: an object by name. Raises UnfitInput when they do not fit."""
+        try:
+            bound = inspect.signature(self.call).bind(None, *args, **kwargs)
+        except TypeError as error:
+            raise self._unfit(str(error)) from error
+        _, *names = bound.arguments
+        try:
+            given = cast(
+                "dict[str, Json]", to_jsonable_python({name: bound.arguments[name] for name in names})
+            )
+        except PydanticSerializationError as error:
+            raise self._unfit(str(error)) from error
+        self.arguments(given)
+        return given
+
+    def arguments(self, given: Json) -> dict[str, Any]:
+        """The arguments in the types the function asks for. Raises UnfitInput with every problem at once."""
+        parameters = self._parameters()
+        values = {} if given is None else given
+        if not isinstance(values, dict):
+            raise self._unfit("the input must be an object with one member per parameter")
+        problems = [f"{name} is unknown" for name in values if name not in parameters]
+        arguments: dict[str, Any] = {}
+        for name, (hint, default) in parameters.items():
+            if name not in values:
+                problems += [f"{name} is missing"] if default is inspect.Parameter.empty else []
+                continue
+            try:
+                arguments[name] = TypeAdapter[Any](hint).validate_python(values[name])
+            except ValidationError as error:
+                problems.append(f"{name}: {error.errors(include_url=False)[0]['msg']}")
+        if problems:
+            raise self._unfit("; ".join(problems))
+        return arguments
+
+    def _parameters(self) -> dict[str, tuple[Any, Any]]:
+        hints = get_type_hints(self.call)
+        _, *parameters = inspect.signature(self.call).parameters.values()
+        return {p.name: (hints.get(p.name, Any), p.default) for p in parameters}
+
+    def _unfit(self, what: str) -> UnfitInput:
+        names = ", ".join(self._parameters()) or "nothing"
+        return UnfitInput(f"The input does not fit the workflow {self.name}: {what}.", f"It takes: {names}.")
+
+
+class Workflows:
+    """The workflows an engine knows, by name."""
+
+    def __init__(self, known: Iterable[Workflow] = ()) -> None:
+        self._known: dict[str, Workflow] = {workflow.name: workflow for workflow in known}
+
+    def add(self, workflow: Workflow) -> None:
+        self._known[workflow.name] = workflow
+
+    def names(self) -> list[str]:
+        return sorted(self._known)
+
+    def named(self, name: str) -> Workflow:
+        if name not in self._known:
+            raise UnknownWorkflow(
+                f"This engine does not know the workflow {name!r}.",
+                f"It knows: {', '.join(self.names()) or 'none'}. Run the workflow's file once: `belayer run FILE`.",
+            )
+        return self._known[name]
+
+
+def as_workflow(call: Call, name: str | None = None) -> Workflow:
+    """The function as a workflow, if it can be one."""
+    parameters = list(inspect.signature(call).parameters.values())
+    if not inspect.iscoroutinefunction(call) or not parameters or parameters[0].kind not in _POSITIONAL:
+        raise ConfigurationError(
+            f"{getattr(call, '__name__', call)!r} is not a workflow.",
+            "A workflow is an async function whose first parameter is its run: async def hello(run, name: str).",
+        )
+    return Workflow(name or call.__name__, call)
+
+
+def workflows_in(names: Mapping[str, Any], module: str) -> list[Workflow]:
+    """The public workflows that a module defines: async functions whose first parameter is called `run`."""
+    return [
+        Workflow(name, value)
+        for name, value in names.items()
+        if inspect.iscoroutinefunction(value)
+        and value.__module__ == module
+        and not name.startswith("_")
+        and next(iter(inspect.signature(value).parameters), None) == "run"
+    ]
