@@ -13,7 +13,7 @@ from belayer.sessions.integrity import Finding, verify
 from belayer.sessions.portable import export_session, import_session
 from belayer.sessions.prune import all_rows, choose, remove
 from belayer.sessions.rows import SessionRow
-from belayer.sessions.state import SessionState, fold
+from belayer.sessions.state import SessionState, advance, fold, needs_fold
 from belayer.sessions.store import Wanted
 from belayer.vocabulary.commands import (
     Answer,
@@ -45,7 +45,7 @@ from belayer.workflows.workflow import as_workflow
 
 P = ParamSpec("P")
 
-_ON_THE_MOVE = (Status.QUEUED, Status.RUNNING)
+_AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
 
 
 class Engine:
@@ -132,16 +132,27 @@ class Engine:
         """The envelopes of the events after the cursor."""
         return [record.wire() for record in await self._parts.store.read(session_id, after, limit)]
 
-    async def settled(self, session_id: SessionId) -> SessionState:
-        """The state once the session is neither queued nor running."""
+    async def watch(self, session_id: SessionId) -> AsyncIterator[tuple[SessionState, Frame]]:
+        """Every frame from the first on, each with the state it leads to. The state is the same object throughout."""
+        state = SessionState(session_id)
+        async for frame in self.follow(session_id):
+            if frame.record is not None and frame.record.seq > state.seq:
+                if needs_fold([frame.record]):
+                    state = await self.state(session_id)
+                else:
+                    advance(state, [frame.record])
+            yield state, frame
+
+    async def settled(self, session_id: SessionId, *, at: Collection[Status] = _AT_REST) -> SessionState:
+        """The state once the session is neither queued nor running, or has one of the given statuses."""
         state = await self.state(session_id)
-        if state.status not in _ON_THE_MOVE:
+        if state.status in at:
             return state
         async for frame in self.follow(session_id, state.seq):
-            if frame.seq is not None and b'"type":"session"' in frame.wire:
+            if frame.record is not None and frame.record.type == "session":
                 state = await self.state(session_id)
-                if state.status not in _ON_THE_MOVE:
-                    return state
+                if state.status in at:
+                    break
         return state
 
     async def tell(self, session_id: SessionId, command: Command) -> SessionState:
@@ -198,13 +209,7 @@ class Session:
 
     async def result(self) -> Json:
         """The result, once the session has ended; SessionFailed if it ended without one."""
-        state = await self.engine.state(self.id)
-        if state.status not in FINAL:
-            async for frame in self.engine.follow(self.id, state.seq):
-                if frame.seq is not None and b'"type":"session"' in frame.wire:
-                    state = await self.engine.state(self.id)
-                    if state.status in FINAL:
-                        break
+        state = await self.engine.settled(self.id, at=FINAL)
         if state.status is Status.COMPLETED:
             return state.result
         raise SessionFailed(self.id, state.problem or _ended(state))

@@ -32,6 +32,7 @@ class Frame:
     session_id: SessionId
     seq: int | None
     wire: bytes
+    record: Record | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -76,7 +77,7 @@ class Feed:
                 continue
             channel.last_seq = record.seq
             channel.written.clear()
-            _offer(channel, Frame(record.session_id, record.seq, record.wire()))
+            _offer(channel, Frame(record.session_id, record.seq, record.wire(), record))
 
     def show(self, session_id: SessionId, type_: str, data: dict[str, Json]) -> None:
         """Pass on something that is not kept: a token, a line of output, progress."""
@@ -116,7 +117,7 @@ class Feed:
     async def _missed(self, session_id: SessionId, after: int) -> AsyncIterator[Frame]:
         while page := await self._store.read(session_id, after, _PAGE):
             for record in page:
-                yield Frame(session_id, record.seq, record.wire())
+                yield Frame(session_id, record.seq, record.wire(), record)
             after = page[-1].seq
 
     def _passing(self, session_id: SessionId, channel: _Channel, type_: str, data: dict[str, Json]) -> Frame:

@@ -1,0 +1,122 @@
+"""A session as it is shown: by `belayer show --json` and to every client. Made from the state, adds nothing to it."""
+
+from datetime import datetime
+
+from belayer.sessions.state import SessionState, StepView
+from belayer.vocabulary.errors import Problem
+from belayer.vocabulary.events.event import (
+    Budget,
+    Effect,
+    Json,
+    Mode,
+    Shape,
+    Status,
+    StepStatus,
+    Usage,
+)
+from belayer.vocabulary.events.lifecycle import Origin
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
+from belayer.vocabulary.events.steps import PlannedStep
+from belayer.vocabulary.ids import SessionId
+
+
+class Step(Shape):
+    """A step in a list."""
+
+    key: str
+    name: str
+    status: StepStatus
+    effect: Effect
+    attempt: int
+    seconds: float | None
+    error: Problem | None
+    seq: int
+
+
+class Progress(Shape):
+    """How far the announced plan is."""
+
+    percent: float
+    step: int
+    of: int
+
+
+class Checkpoint(Shape):
+    """A named place to come back to."""
+
+    seq: int
+    name: str
+
+
+class SessionView(Shape):
+    """Everything about a session but its events."""
+
+    session_id: SessionId
+    status: Status
+    reason: str | None
+    title: str
+    workflow: str
+    mode: Mode
+    input: Json
+    created_at: datetime | None
+    updated_at: datetime | None
+    wake_at: datetime | None
+    seq: int
+    plan: tuple[PlannedStep, ...]
+    progress: Progress | None
+    steps: tuple[Step, ...]
+    pending: tuple[InputRequested | ApprovalRequested, ...]
+    checkpoints: tuple[Checkpoint, ...]
+    forked_from: Origin | None
+    budget: Budget
+    usage: Usage
+    result: Json
+    error: Problem | None
+
+
+def view(state: SessionState) -> SessionView:
+    """The state in the form in which it leaves the house."""
+    return SessionView(
+        session_id=state.id,
+        status=state.status,
+        reason=state.reason,
+        title=state.title,
+        workflow=state.workflow,
+        mode=state.mode,
+        input=state.input,
+        created_at=state.created_at,
+        updated_at=state.updated_at,
+        wake_at=state.after_pause.at if state.after_pause else state.wake_at,
+        seq=state.seq,
+        plan=state.plan,
+        progress=_progress(state),
+        steps=tuple(_step(step) for step in state.steps.values()),
+        pending=tuple(state.pending.values()),
+        checkpoints=tuple(Checkpoint(seq=seq, name=name) for seq, name in state.checkpoints.items()),
+        forked_from=state.forked_from,
+        budget=state.budget,
+        usage=state.usage,
+        result=state.result,
+        error=state.problem,
+    )
+
+
+def _step(step: StepView) -> Step:
+    return Step(
+        key=step.key,
+        name=step.name,
+        status=step.status,
+        effect=step.effect,
+        attempt=step.attempt,
+        seconds=step.seconds,
+        error=step.problem,
+        seq=step.seq,
+    )
+
+
+def _progress(state: SessionState) -> Progress | None:
+    known = state.progress()
+    if known is None:
+        return None
+    done, of = known
+    return Progress(percent=round(100 * done / of, 1), step=done, of=of)
