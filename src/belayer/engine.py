@@ -1,6 +1,6 @@
 """The engine as programs use it: start, follow, answer, stop, go back. The CLI and the API are built on this."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, ParamSpec
