@@ -45,6 +45,7 @@ from belayer.workflows.workflow import as_workflow
 
 P = ParamSpec("P")
 
+_STATUS_EVENTS = frozenset({"session"})
 _AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
 
 
@@ -148,8 +149,9 @@ class Engine:
         state = await self.state(session_id)
         if state.status in at:
             return state
-        async for frame in self.follow(session_id, state.seq):
-            if frame.record is not None and frame.record.type == "session":
+        async for frame in self._parts.feed.follow(session_id, state.seq, _STATUS_EVENTS):
+            event = frame.record.event() if frame.record else None
+            if isinstance(event, SessionChanged) and event.status in at:
                 state = await self.state(session_id)
                 if state.status in at:
                     break

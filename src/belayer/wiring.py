@@ -103,12 +103,15 @@ async def running(
     )
     only = drives if isinstance(drives, set) else None
     runner = Runner(parts, Habits(settings.concurrency, settings.session_timeout, only))
+    raised: Exception | None = None
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(log.run())
         hearing = group.create_task(_hear_others(keeping.store, feed, runner))
         driving = group.create_task(runner.run()) if drives != "none" else None
         try:
             yield Engine(parts)
+        except Exception as error:  # noqa: BLE001 - the caller's own: raised below, outside the group that would wrap it
+            raised = error
         finally:
             hearing.cancel()
             if driving is not None:
@@ -116,6 +119,8 @@ async def running(
                 driving.cancel()
                 await asyncio.wait({driving})
             writing.cancel()
+    if raised is not None:
+        raise raised
 
 
 async def _hear_others(store: Store, feed: Feed, runner: Runner) -> None:

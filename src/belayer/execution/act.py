@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints, overload
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,6 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 DEFAULT_TIMEOUT = 600.0
+_FUNCTIONS_KNOWN = 1_000
 _PLAIN = (Any, str, int, float, bool, type(None), None, dict, list, inspect.Signature.empty)
 
 
@@ -53,9 +54,14 @@ class Act(Generic[P, T]):
         return self.effect is Effect.READ or self.idempotent
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        if inspect.iscoroutinefunction(self.call):
+        if _is_async(self.call):
             return await cast("Callable[P, Awaitable[T]]", self.call)(*args, **kwargs)
         return await asyncio.to_thread(cast("Callable[P, T]", self.call), *args, **kwargs)
+
+    def check(self, value: Json) -> None:
+        """Raise if what the log keeps of an output cannot be given back as what the act returns."""
+        if _returns(self.call) is not None and not (isinstance(value, dict) and "$blob" in value):
+            self.output(value)
 
     def output(self, value: Json) -> T:
         """What the act returned, from what the log keeps of it."""
@@ -105,7 +111,12 @@ def as_act(call: Callable[..., Any]) -> Act[..., Any]:
     return cast("Act[..., Any]", call) if isinstance(call, Act) else act(call)
 
 
-@cache
+@lru_cache(_FUNCTIONS_KNOWN)
+def _is_async(call: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(call)
+
+
+@lru_cache(_FUNCTIONS_KNOWN)
 def _returns(call: Callable[..., Any]) -> TypeAdapter[Any] | None:
     try:
         hint = get_type_hints(call).get("return", Any)

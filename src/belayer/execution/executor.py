@@ -117,9 +117,10 @@ class Executor:
             breaker.left()
             raise
         await self._count_success(step, breaker)
-        completed = _completed(step, attempt, output, usage, seconds)
-        await self._recorder.append(completed)
-        return Done(output, completed.spent())
+        (record,) = await self._recorder.append(_completed(step, attempt, output, usage, seconds))
+        recorded = record.event()
+        assert isinstance(recorded, StepChanged)
+        return Done(recorded.output, recorded.spent())
 
     async def _admit(self, step: Step, breaker: Breaker) -> None:
         before = breaker.state
@@ -171,7 +172,7 @@ class Executor:
             async with _Deadline(self._clock, timeout, step.act.name):
                 value = await step.act(*step.args, **step.kwargs)
             output = await self._recorder.keep(value)
-            step.act.output(await self._recorder.restore(output))
+            step.act.check(output)
         except Exception as error:
             if leaves_doubt(step.act, error):
                 raise OutcomeUnknown(

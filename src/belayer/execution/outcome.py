@@ -17,7 +17,7 @@ async def outcome(drive: Drive, step: Step) -> Json:
     trace = drive.journal.steps.get(step.key)
     if trace is None:
         return await _do(drive, step, 1)
-    check_shape(step, trace)
+    check_shape(step, trace, drive.recorder.clean)
     if trace.outcome is not None:
         return _recorded(step, trace.outcome)
     if trace.in_doubt and not step.act.repeatable:

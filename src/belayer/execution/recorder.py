@@ -7,7 +7,7 @@ import structlog
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from belayer.execution.suspended import Suspended
-from belayer.sessions.blobs import Blobs, pack, unpack
+from belayer.sessions.blobs import INLINE_BYTES, Blobs, store_aside, unpack
 from belayer.sessions.feed import Feed
 from belayer.sessions.log import Log
 from belayer.sessions.record import Record
@@ -45,9 +45,9 @@ class Recorder:
         self._epoch = epoch
         self._expected_seq = last_seq
 
-    async def append(self, *events: AnyEvent) -> None:
+    async def append(self, *events: AnyEvent) -> list[Record]:
         """Record what has happened; when the store is full or busy, wait: what has happened must be recorded."""
-        await self._append(events, needs_running=False)
+        return await self._append(events, needs_running=False)
 
     async def begin(self, *events: AnyEvent) -> None:
         """Record what is about to happen; leave instead if the session was stopped in the meantime."""
@@ -61,28 +61,24 @@ class Recorder:
         await self._append(events, needs_running=True, expected_seq=self._expected_seq)
 
     async def keep(self, value: object) -> Json:
-        """What the log will have of a value: JSON, without secrets, large payloads aside."""
-        return await pack(self._blobs, self.clean(value))
+        """A value in the form the log has it: as JSON, large payloads aside. Secrets go when it is appended."""
+        content = _content(value)
+        if len(content) > INLINE_BYTES:
+            return await store_aside(self._blobs, self._redactor.data(content))
+        return _parsed(content, value)
 
     async def restore(self, kept: Json) -> Json:
         return await unpack(self._blobs, kept)
 
     def clean(self, value: object) -> Json:
         """The value as JSON without secrets."""
-        try:
-            return from_json(
-                self._redactor.data(to_json(value, inf_nan_mode="constants")), allow_inf_nan=False
-            )
-        except (PydanticSerializationError, ValueError, RecursionError) as error:
-            raise Unrecordable(
-                f"A value of type {type(value).__name__} cannot be kept in the log: {error}",
-                "Pass and return what JSON can hold: texts, finite numbers, lists, dictionaries, models.",
-            ) from error
+        return _parsed(self._redactor.data(_content(value)), value)
 
     def show(self, type_: str, **data: Json) -> None:
         """Show something to whoever follows; it is not kept."""
-        clean: Any = self.clean(data)
-        self._feed.show(self._session_id, type_, clean)
+        if self._feed.is_watched(self._session_id):
+            clean: Any = self.clean(data)
+            self._feed.show(self._session_id, type_, clean)
 
     def now(self) -> datetime:
         return self._clock.now()
@@ -105,3 +101,24 @@ class Recorder:
             else:
                 self._expected_seq += len(records)
                 return records
+
+
+def _content(value: object) -> bytes:
+    try:
+        return to_json(value, inf_nan_mode="constants")
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        raise _unrecordable(value, error) from error
+
+
+def _parsed(content: bytes, value: object) -> Json:
+    try:
+        return from_json(content, allow_inf_nan=False)
+    except ValueError as error:
+        raise _unrecordable(value, error) from error
+
+
+def _unrecordable(value: object, error: Exception) -> Unrecordable:
+    return Unrecordable(
+        f"A value of type {type(value).__name__} cannot be kept in the log: {error}",
+        "Pass and return what JSON can hold: texts, finite numbers, lists, dictionaries, models.",
+    )

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Protocol
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from belayer.vocabulary.errors import StoreError, StoreFull
 from belayer.vocabulary.events.event import Json
@@ -29,16 +29,13 @@ class Blobs(Protocol):
     async def remove(self, digest: str) -> None: ...
 
 
-async def pack(blobs: Blobs, value: Json) -> Json:
-    """The value itself when it is small, else a reference to it."""
-    content = to_json(value)
-    if len(content) <= INLINE_BYTES:
-        return value
+async def store_aside(blobs: Blobs, content: bytes) -> Json:
+    """Keep a large JSON text aside; what stands for it in the event."""
     return {"$blob": await blobs.put(content), "bytes": len(content)}
 
 
 async def unpack(blobs: Blobs, value: Json) -> Json:
-    """The value that was packed."""
+    """The value that was kept aside, or the value itself."""
     if not isinstance(value, dict) or set(value) != {"$blob", "bytes"}:
         return value
     return from_json(await blobs.get(str(value["$blob"])))

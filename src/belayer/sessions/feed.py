@@ -25,25 +25,42 @@ class TooSlow(TransientError):
     """A follower did not keep up and was dropped."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Frame:
-    """One thing to show: a durable event (with its seq), or something that is gone once it was shown."""
+    """One thing to show: a durable event with its record, or something that is gone once it was shown."""
 
     session_id: SessionId
-    seq: int | None
-    wire: bytes
     record: Record | None = None
+    _wire: bytes | None = None
+
+    @property
+    def seq(self) -> int | None:
+        return None if self.record is None else self.record.seq
+
+    @property
+    def wire(self) -> bytes:
+        """The frame as it is sent: encoded once, when the first follower wants it."""
+        if self._wire is None:
+            assert self.record is not None
+            self._wire = self.record.wire()
+        return self._wire
 
 
 @dataclass(slots=True, eq=False)
 class _Follower:
-    """The frames one follower has not taken yet."""
+    """The frames one follower has not taken yet. `types` limits it to some kinds of durable events."""
 
+    types: frozenset[str] | None = None
     frames: deque[Frame] = field(default_factory=deque[Frame])
     news: asyncio.Event = field(default_factory=asyncio.Event)
     dropped: bool = False
 
+    def wants(self, record: Record | None) -> bool:
+        return self.types is None or (record is not None and record.type in self.types)
+
     def offer(self, frame: Frame) -> None:
+        if not self.wants(frame.record):
+            return
         if len(self.frames) >= _FRAMES_A_FOLLOWER_MAY_LAG:
             self.dropped = True
             self.frames.clear()
@@ -77,7 +94,12 @@ class Feed:
                 continue
             channel.last_seq = record.seq
             channel.written.clear()
-            _offer(channel, Frame(record.session_id, record.seq, record.wire(), record))
+            _offer(channel, Frame(record.session_id, record))
+
+    def is_watched(self, session_id: SessionId) -> bool:
+        """Whether anybody would see a passing frame."""
+        channel = self._channels.get(session_id)
+        return channel is not None and any(follower.wants(None) for follower in channel.followers)
 
     def show(self, session_id: SessionId, type_: str, data: dict[str, Json]) -> None:
         """Pass on something that is not kept: a token, a line of output, progress."""
@@ -94,17 +116,23 @@ class Feed:
         for session_id, channel in list(self._channels.items()):
             self.publish(await self._store.read(session_id, channel.last_seq))
 
-    async def follow(self, session_id: SessionId, after: int = 0) -> AsyncIterator[Frame]:
-        """Every frame after the cursor, without gap or repetition, for as long as the caller takes them."""
-        follower = _Follower()
+    async def follow(
+        self, session_id: SessionId, after: int = 0, types: frozenset[str] | None = None
+    ) -> AsyncIterator[Frame]:
+        """Every frame after the cursor, without gap or repetition, for as long as the caller takes them.
+
+        With `types`, only durable events of these types.
+        """
+        follower = _Follower(types)
         channel = self._channels.setdefault(session_id, _Channel(after))
         channel.followers.add(follower)
         try:
             async for frame in self._missed(session_id, after):
                 after = frame.seq or after
-                yield frame
+                if follower.wants(frame.record):
+                    yield frame
             channel.last_seq = max(channel.last_seq, after)
-            if channel.written:
+            if channel.written and follower.wants(None):
                 data: dict[str, Json] = {"messages": dict(channel.written)}
                 yield self._passing(session_id, channel, "snapshot", data)
             async for frame in _coming(follower, after):
@@ -117,7 +145,7 @@ class Feed:
     async def _missed(self, session_id: SessionId, after: int) -> AsyncIterator[Frame]:
         while page := await self._store.read(session_id, after, _PAGE):
             for record in page:
-                yield Frame(session_id, record.seq, record.wire(), record)
+                yield Frame(session_id, record)
             after = page[-1].seq
 
     def _passing(self, session_id: SessionId, channel: _Channel, type_: str, data: dict[str, Json]) -> Frame:

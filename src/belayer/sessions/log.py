@@ -3,13 +3,13 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from belayer.sessions.record import Entry, Record
 from belayer.sessions.redact import Redactor
 from belayer.sessions.state import SessionState, advance, fold, needs_fold
-from belayer.sessions.store import Proposal, Store
+from belayer.sessions.store import Answers, Proposal, Store
 from belayer.vocabulary.clock import Clock, to_micros
 from belayer.vocabulary.errors import BelayerError, Moved, StoreError, UnknownSession
 from belayer.vocabulary.events.catalog import AnyEvent, to_data
@@ -21,20 +21,16 @@ Listener = Callable[[Sequence[Record]], None]
 _STATES_KEPT = 32
 _PAGE = 5_000
 _LARGEST_GROUP = 2_000
+_MOST_IN_A_ROW = 16
 
 
 @dataclass(slots=True)
 class _Waiting:
     """An append that waits for its turn. It is made even if its appender is cancelled and no longer looks."""
 
-    session_id: SessionId
+    proposal: Proposal
     done: asyncio.Future[list[Record]]
-    entries: tuple[Entry, ...] = ()
     decide: Decide | None = None
-    creates: bool = False
-    epoch: int | None = None
-    expected_seq: int | None = None
-    needs_running: bool = False
 
     def grant(self, records: list[Record]) -> None:
         if not self.done.done():
@@ -43,18 +39,6 @@ class _Waiting:
     def refuse(self, error: Exception) -> None:
         if not self.done.done():
             self.done.set_exception(error)
-
-
-@dataclass(slots=True)
-class _Group:
-    """What goes into one commit."""
-
-    waiting: list[_Waiting] = field(default_factory=list[_Waiting])
-    proposals: list[Proposal] = field(default_factory=list[Proposal])
-
-    def add(self, waiting: _Waiting, proposal: Proposal) -> None:
-        self.waiting.append(waiting)
-        self.proposals.append(proposal)
 
 
 class Log:
@@ -66,6 +50,10 @@ class Log:
         self._redactor = redactor
         self._waiting: list[_Waiting] = []
         self._work = asyncio.Event()
+        self._flushing = False
+        self._committing = False
+        self._alone: SessionId | None = None
+        self._in_a_row = 0
         self._states: OrderedDict[SessionId, SessionState] = OrderedDict()
         self._listeners: list[Listener] = []
 
@@ -74,11 +62,11 @@ class Log:
         self._listeners.append(listener)
 
     async def create(self, session_id: SessionId, events: Sequence[AnyEvent]) -> list[Record]:
-        return await self._enqueue(_Waiting(session_id, _future(), self._entries(events), creates=True))
+        return await self._propose(Proposal(session_id, self._entries(events), creates=True))
 
     async def adopt(self, session_id: SessionId, entries: Sequence[Entry]) -> list[Record]:
         """Create a session from entries that were written elsewhere: a fork or an import."""
-        return await self._enqueue(_Waiting(session_id, _future(), tuple(entries), creates=True))
+        return await self._propose(Proposal(session_id, tuple(entries), creates=True))
 
     async def append(
         self,
@@ -91,23 +79,14 @@ class Log:
     ) -> list[Record]:
         """Append as the session's driver: refused when the epoch is not the newest."""
         entries = self._entries(events)
-        return await self._enqueue(
-            _Waiting(
-                session_id,
-                _future(),
-                entries,
-                epoch=epoch,
-                expected_seq=expected_seq,
-                needs_running=needs_running,
-            )
-        )
+        return await self._propose(Proposal(session_id, entries, False, epoch, expected_seq, needs_running))
 
     async def decide(self, session_id: SessionId, decide: Decide) -> list[Record]:
         """Append what `decide` makes of the state as it is at the moment of the commit."""
         while True:
             await self.state(session_id)
             try:
-                return await self._enqueue(_Waiting(session_id, _future(), decide=decide))
+                return await self._enqueue(_Waiting(Proposal(session_id, ()), _future(), decide))
             except Moved:
                 continue  # another process was faster
 
@@ -127,84 +106,130 @@ class Log:
         return state
 
     async def run(self) -> None:
-        """Commit whatever waits, for as long as this runs."""
+        """Commit whatever cannot be committed at once, for as long as this runs."""
         while True:
             await self._work.wait()
             self._work.clear()
             while self._waiting:
-                group = await self._next_group()
-                if group.proposals:
-                    await self._commit(group)
+                self._committing = True
+                try:
+                    await self._commit(await self._next_group())
+                finally:
+                    self._committing = False
 
     def entry(self, event: AnyEvent) -> Entry:
         """The form in which an event is stored."""
-        data = self._redactor.data(to_data(event))
-        return Entry(event.type, type(event).version, to_micros(self._clock.now()), data)
+        data = to_data(event)
+        clean = self._redactor.data(data)
+        parsed = event if clean is data else None
+        return Entry(event.type, type(event).version, to_micros(self._clock.now()), clean, None, parsed)
 
     def _entries(self, events: Sequence[AnyEvent]) -> tuple[Entry, ...]:
         return tuple(self.entry(event) for event in events)
 
+    async def _propose(self, proposal: Proposal) -> list[Record]:
+        if self._is_alone(proposal.session_id):
+            answers = self._store.commit_now((proposal,))
+            if answers is not None:
+                return self._told(answers[0])
+        return await self._enqueue(_Waiting(proposal, _future()))
+
+    def _is_alone(self, session_id: SessionId) -> bool:
+        """Whether nobody is there to share a commit with. Asked anew now and then; that also lets others have a turn."""
+        if session_id != self._alone or self._waiting or self._committing or self._in_a_row >= _MOST_IN_A_ROW:
+            return False
+        self._in_a_row += 1
+        return True
+
     async def _enqueue(self, waiting: _Waiting) -> list[Record]:
         self._waiting.append(waiting)
-        self._work.set()
+        if not self._flushing:
+            self._flushing = True
+            asyncio.get_running_loop().call_soon(self._flush)
         return await waiting.done
 
-    async def _next_group(self) -> _Group:
-        """Nothing is being committed now, so a state read here is the one the commit will meet."""
+    def _flush(self) -> None:
+        """Everything that became ready in this turn of the loop has enqueued by now: commit it, or let `run` do so."""
+        self._flushing = False
+        if self._committing:
+            return
+        self._in_a_row = 0
+        self._alone = self._waiting[0].proposal.session_id if len(self._waiting) == 1 else None
+        if len(self._waiting) > _LARGEST_GROUP or any(waiting.decide for waiting in self._waiting):
+            self._work.set()
+            return
+        try:
+            answers = self._store.commit_now([waiting.proposal for waiting in self._waiting])
+        except StoreError as error:
+            self._refuse(self._taken(), error)
+            return
+        if answers is None:
+            self._work.set()
+        else:
+            self._tell(self._taken(), answers)
+
+    def _taken(self) -> list[_Waiting]:
+        """As many as share one commit, from now on no longer waiting."""
         taken, self._waiting = self._waiting[:_LARGEST_GROUP], self._waiting[_LARGEST_GROUP:]
-        group = _Group()
+        return taken
+
+    async def _next_group(self) -> list[_Waiting]:
+        """Nothing is being committed now, so a state read here is the one the commit will meet."""
+        group: list[_Waiting] = []
         decided: set[SessionId] = set()
-        for waiting in sorted(taken, key=lambda waiting: waiting.decide is None):
+        for waiting in sorted(self._taken(), key=lambda waiting: waiting.decide is None):
+            session_id = waiting.proposal.session_id
             if waiting.decide is None:
-                group.add(waiting, _proposal(waiting))
-            elif waiting.session_id in decided:
+                group.append(waiting)
+            elif session_id in decided:
                 self._waiting.append(waiting)
-                self._work.set()
             else:
-                decided.add(waiting.session_id)
-                await self._decide(waiting, waiting.decide, group)
+                decided.add(session_id)
+                group += await self._decided(waiting, waiting.decide)
         return group
 
-    async def _decide(self, waiting: _Waiting, decide: Decide, group: _Group) -> None:
+    async def _decided(self, waiting: _Waiting, decide: Decide) -> list[_Waiting]:
         try:
-            state = await self.state(waiting.session_id)
+            state = await self.state(waiting.proposal.session_id)
             events = decide(state, self._clock.now())
         except BelayerError as error:
             waiting.refuse(error)
-            return
+            return []
         if not events:
             waiting.grant([])
-            return
-        waiting.entries = self._entries(events)
-        waiting.expected_seq = state.seq
-        group.add(waiting, _proposal(waiting))
+            return []
+        waiting.proposal = Proposal(state.id, self._entries(events), expected_seq=state.seq)
+        return [waiting]
 
-    async def _commit(self, group: _Group) -> None:
-        try:
-            answers = await self._store.commit(group.proposals)
-        except StoreError as error:
-            for waiting in group.waiting:
-                waiting.refuse(error)
+    async def _commit(self, group: list[_Waiting]) -> None:
+        if not group:
             return
-        for waiting, answer in zip(group.waiting, answers, strict=True):
-            if isinstance(answer, Exception):
-                waiting.refuse(answer)
-                continue
-            for listener in self._listeners:
-                listener(answer)
-            waiting.grant(answer)
+        try:
+            answers = await self._store.commit([waiting.proposal for waiting in group])
+        except StoreError as error:
+            self._refuse(group, error)
+        else:
+            self._tell(group, answers)
+
+    def _refuse(self, group: list[_Waiting], error: StoreError) -> None:
+        for waiting in group:
+            waiting.refuse(error)
+
+    def _tell(self, group: list[_Waiting], answers: Answers) -> None:
+        for waiting, answer in zip(group, answers, strict=True):
+            try:
+                waiting.grant(self._told(answer))
+            except BelayerError as error:
+                waiting.refuse(error)
+
+    def _told(self, answer: list[Record] | BelayerError) -> list[Record]:
+        """The records, once the listeners know them; or the refusal, raised."""
+        if isinstance(answer, BelayerError):
+            raise answer
+        for listener in self._listeners:
+            listener(answer)
+        return answer
 
 
 def _future() -> asyncio.Future[list[Record]]:
     return asyncio.get_running_loop().create_future()
-
-
-def _proposal(waiting: _Waiting) -> Proposal:
-    return Proposal(
-        waiting.session_id,
-        waiting.entries,
-        waiting.creates,
-        waiting.epoch,
-        waiting.expected_seq,
-        waiting.needs_running,
-    )

@@ -21,6 +21,9 @@ _SHAPES = (
     r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----.*?-----END (?:[A-Z]+ )?PRIVATE KEY-----",
 )
 
+# What each shape has in it: looking for these first is far quicker than the pattern.
+_SIGNS = ("gh", "glpat-", "AKIA", "ASIA", "sk-", "xox", "AIza", "PRIVATE KEY")
+
 
 class Redactor:
     """Replaces secrets in text and in JSON text."""
@@ -31,12 +34,17 @@ class Redactor:
         pattern = "|".join([*parts, *(rf"(?<![A-Za-z0-9_]){shape}" for shape in _SHAPES)])
         self._pattern = re.compile(pattern, re.DOTALL)
         self._bytes = re.compile(pattern.encode(), re.DOTALL)
+        self._signs = tuple(sign.encode() for sign in (*forms, *_SIGNS))
 
     def text(self, text: str) -> str:
         return self._pattern.sub(MARK, text)
 
     def data(self, data: bytes) -> bytes:
-        return self._bytes.sub(MARK.encode(), data)
+        """The data without secrets; the very same object when there are none."""
+        for sign in self._signs:
+            if sign in data:
+                return self._bytes.sub(MARK.encode(), data)
+        return data
 
 
 def _forms(secret: str) -> set[str]:

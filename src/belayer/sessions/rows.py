@@ -1,8 +1,8 @@
 """The list of sessions beside the log: only so that lists are fast. Always what the log says, never more."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from belayer.sessions.record import GENESIS, Record
 from belayer.sessions.state import SessionState
@@ -12,8 +12,7 @@ from belayer.vocabulary.events.lifecycle import SessionChanged
 from belayer.vocabulary.ids import SessionId
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """One session in a list. Times are microseconds since 1970."""
 
     id: SessionId
@@ -45,7 +44,7 @@ def after(row: SessionRow, records: Sequence[Record]) -> SessionRow:
         if record.type == "session":
             row = _changed(row, record)
     last = records[-1]
-    return replace(row, last_seq=last.seq, last_hash=last.hash, updated_at=last.at)
+    return row._replace(last_seq=last.seq, last_hash=last.hash, updated_at=last.at)
 
 
 def from_state(state: SessionState, last_hash: bytes) -> SessionRow:
@@ -72,19 +71,17 @@ def _changed(row: SessionRow, record: Record) -> SessionRow:
     event = record.event()
     assert isinstance(event, SessionChanged)
     wake = event.after_pause.at if event.after_pause else event.wake_at
-    row = replace(
-        row,
+    row = row._replace(
         status=event.status,
         driver=event.driver,
         wake_at=to_micros(wake) if wake else None,
         epoch=row.epoch if event.epoch is None else event.epoch,
     )
     if event.forked_from is not None:
-        row = replace(row, created_at=record.at, idempotency_key=None)
+        row = row._replace(created_at=record.at, idempotency_key=None)
     if event.begun is None:
         return row
-    return replace(
-        row,
+    return row._replace(
         workflow=event.begun.workflow,
         title=event.begun.title,
         mode=event.begun.mode,

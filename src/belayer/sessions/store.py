@@ -6,12 +6,20 @@ from typing import Protocol
 
 from belayer.sessions.record import Entry, Record
 from belayer.sessions.rows import SessionRow
-from belayer.vocabulary.errors import AlreadyDecided, Fenced, KeyReused, Moved, NotRunning, UnknownSession
+from belayer.vocabulary.errors import (
+    AlreadyDecided,
+    BelayerError,
+    Fenced,
+    KeyReused,
+    Moved,
+    NotRunning,
+    UnknownSession,
+)
 from belayer.vocabulary.events.event import Mode, Status
 from belayer.vocabulary.ids import SessionId
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Proposal:
     """Entries for one session, and what must be true for them to be taken."""
 
@@ -43,11 +51,18 @@ class Due:
     driven: Sequence[tuple[SessionId, str]]
 
 
+Answers = Sequence[list[Record] | BelayerError]
+
+
 class Store(Protocol):
     """Keeps records and rows. Every method may raise a StoreError."""
 
-    async def commit(self, proposals: Sequence[Proposal]) -> Sequence[list[Record] | Exception]:
+    async def commit(self, proposals: Sequence[Proposal]) -> Answers:
         """Take all proposals in one durable transaction; the answer for each is its records or its refusal."""
+        ...
+
+    def commit_now(self, proposals: Sequence[Proposal]) -> Answers | None:
+        """The same without waiting, where that takes less time than a change of threads; else None."""
         ...
 
     async def read(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[Record]: ...
@@ -91,7 +106,7 @@ class Store(Protocol):
     async def close(self) -> None: ...
 
 
-def refusal(proposal: Proposal, row: SessionRow | None) -> Exception | None:
+def refusal(proposal: Proposal, row: SessionRow | None) -> BelayerError | None:
     """Why a proposal cannot be taken, given the row it meets in the transaction. Pure: every store asks it."""
     if proposal.creates:
         return None if row is None else AlreadyDecided(f"Session {row.id} exists already.")

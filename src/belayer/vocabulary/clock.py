@@ -119,4 +119,4 @@ def from_micros(micros: int) -> datetime:
 
 def rfc3339(at: datetime) -> str:
     """How a time looks on the wire: UTC, six decimals, `Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +14,7 @@ from belayer.vocabulary.errors import ConfigurationError, UnfitInput, UnknownWor
 from belayer.vocabulary.events.event import Json
 
 Call = Callable[..., Awaitable[Any]]
+_WORKFLOWS_KNOWN = 1_000
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -29,7 +31,7 @@ class Workflow:
     def bind(self, *args: Any, **kwargs: Any) -> Json:
         """Arguments as they are recorded: an object by name. Raises UnfitInput when they do not fit."""
         try:
-            bound = inspect.signature(self.call).bind(None, *args, **kwargs)
+            bound = _signature(self.call).bind(None, *args, **kwargs)
         except TypeError as error:
             raise self._unfit(str(error)) from error
         _, *names = bound.arguments
@@ -44,32 +46,43 @@ class Workflow:
 
     def arguments(self, given: Json) -> dict[str, Any]:
         """The arguments in the types the function asks for. Raises UnfitInput with every problem at once."""
-        parameters = self._parameters()
+        parameters = _parameters(self.call)
         values = {} if given is None else given
         if not isinstance(values, dict):
             raise self._unfit("the input must be an object with one member per parameter")
         problems = [f"{name} is unknown" for name in values if name not in parameters]
         arguments: dict[str, Any] = {}
-        for name, (hint, default) in parameters.items():
+        for name, (reader, required) in parameters.items():
             if name not in values:
-                problems += [f"{name} is missing"] if default is inspect.Parameter.empty else []
+                problems += [f"{name} is missing"] if required else []
                 continue
             try:
-                arguments[name] = TypeAdapter[Any](hint).validate_python(values[name])
+                arguments[name] = reader.validate_python(values[name])
             except ValidationError as error:
                 problems.append(f"{name}: {error.errors(include_url=False)[0]['msg']}")
         if problems:
             raise self._unfit("; ".join(problems))
         return arguments
 
-    def _parameters(self) -> dict[str, tuple[Any, Any]]:
-        hints = get_type_hints(self.call)
-        _, *parameters = inspect.signature(self.call).parameters.values()
-        return {p.name: (hints.get(p.name, Any), p.default) for p in parameters}
-
     def _unfit(self, what: str) -> UnfitInput:
-        names = ", ".join(self._parameters()) or "nothing"
+        names = ", ".join(_parameters(self.call)) or "nothing"
         return UnfitInput(f"The input does not fit the workflow {self.name}: {what}.", f"It takes: {names}.")
+
+
+@lru_cache(_WORKFLOWS_KNOWN)
+def _signature(call: Call) -> inspect.Signature:
+    return inspect.signature(call)
+
+
+@lru_cache(_WORKFLOWS_KNOWN)
+def _parameters(call: Call) -> dict[str, tuple[TypeAdapter[Any], bool]]:
+    """What the function takes beside its run: how each is read, and whether it must be given."""
+    hints = get_type_hints(call)
+    _, *parameters = _signature(call).parameters.values()
+    return {
+        p.name: (TypeAdapter[Any](hints.get(p.name, Any)), p.default is inspect.Parameter.empty)
+        for p in parameters
+    }
 
 
 class Workflows:
@@ -95,7 +108,7 @@ class Workflows:
 
 def as_workflow(call: Call, name: str | None = None) -> Workflow:
     """The function as a workflow, if it can be one."""
-    parameters = list(inspect.signature(call).parameters.values())
+    parameters = list(_signature(call).parameters.values())
     if not inspect.iscoroutinefunction(call) or not parameters or parameters[0].kind not in _POSITIONAL:
         raise ConfigurationError(
             f"{getattr(call, '__name__', call)!r} is not a workflow.",

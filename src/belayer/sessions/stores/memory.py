@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 
 from belayer.sessions.record import Record, chain
 from belayer.sessions.rows import SessionRow, after
-from belayer.sessions.store import Due, Proposal, Wanted, key_reused, refusal
+from belayer.sessions.store import Answers, Due, Proposal, Wanted, key_reused, refusal
+from belayer.vocabulary.errors import BelayerError
 from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.ids import SessionId
 
@@ -19,7 +20,10 @@ class MemoryStore:
         self._records: dict[SessionId, list[Record]] = {}
         self._rows: dict[SessionId, SessionRow] = {}
 
-    async def commit(self, proposals: Sequence[Proposal]) -> Sequence[list[Record] | Exception]:
+    async def commit(self, proposals: Sequence[Proposal]) -> Answers:
+        return self.commit_now(proposals)
+
+    def commit_now(self, proposals: Sequence[Proposal]) -> Answers:
         return [self._take(proposal) for proposal in proposals]
 
     async def read(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
@@ -75,7 +79,7 @@ class MemoryStore:
     def _with(self, *statuses: Status) -> list[SessionRow]:
         return [row for row in self._rows.values() if row.status in statuses]
 
-    def _take(self, proposal: Proposal) -> list[Record] | Exception:
+    def _take(self, proposal: Proposal) -> list[Record] | BelayerError:
         row = self._rows.get(proposal.session_id)
         refused = refusal(proposal, row)
         if refused is not None:

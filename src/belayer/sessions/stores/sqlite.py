@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,9 +11,10 @@ from typing import Any, TypeVar
 
 from belayer.sessions.record import Record, chain
 from belayer.sessions.rows import SessionRow, after
-from belayer.sessions.store import Due, Proposal, Wanted, key_reused, refusal
+from belayer.sessions.store import Answers, Due, Proposal, Wanted, key_reused, refusal
 from belayer.sessions.stores.schema import migrate
 from belayer.vocabulary.errors import (
+    BelayerError,
     StoreBroken,
     StoreBusy,
     StoreError,
@@ -30,28 +33,46 @@ _COLUMNS = (
 _LOOK_FOR_CHANGES_EVERY = 0.1
 _BUSY_SECONDS = 10
 _SEQ_BITS = 32
+_PAGE = 256
+_HEADS_KEPT = 1024
+_QUICK_SECONDS = 0.002
+_WEIGHT_OF_THE_LAST = 0.1
 
 
 class SqliteStore:
-    """One thread writes, one reads; SQLite's own locks keep other processes apart."""
+    """One line writes, one reads; SQLite's own locks keep other processes apart."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._writer = _Line(path, "belayer-writer")
         self._reader = _Line(path, "belayer-reader")
+        self._heads = _Heads()
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
         """Open the file, making or migrating it first."""
         store = cls(path)
         await store._writer.do(migrate)
+        await store._reader.do(_data_version)
         return store
 
-    async def commit(self, proposals: Sequence[Proposal]) -> Sequence[list[Record] | Exception]:
-        return await self._writer.do(lambda connection: _commit(connection, proposals))
+    async def commit(self, proposals: Sequence[Proposal]) -> Answers:
+        return await self._writer.do(lambda connection: self._commit(connection, proposals))
+
+    def commit_now(self, proposals: Sequence[Proposal]) -> Answers | None:
+        return self._writer.do_now(lambda connection: self._commit(connection, proposals))
 
     async def read(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
-        return await self._reader.do(lambda connection: _read(connection, session_id, after, limit))
+        records: list[Record] = []
+        while limit is None or len(records) < limit:
+            size = _PAGE if limit is None else min(limit - len(records), _PAGE)
+            start = records[-1].seq if records else after
+            page = await self._reader.do(
+                lambda connection, start=start, size=size: _read(connection, session_id, start, size)
+            )
+            records += page
+            if len(page) < size:
+                break
+        return records
 
     async def row(self, session_id: SessionId) -> SessionRow | None:
         rows = await self._select("WHERE id = ?", session_id)
@@ -94,9 +115,11 @@ class SqliteStore:
         return [row[0] for row in found]
 
     async def remove(self, session_ids: Sequence[SessionId]) -> None:
+        self._heads.forget()
         await self._writer.do(lambda connection: _remove(connection, session_ids))
 
     async def replace_row(self, row: SessionRow) -> None:
+        self._heads.forget()
         await self._writer.do(
             lambda connection: _in_transaction(connection, lambda: _put_row(connection, row))
         )
@@ -124,35 +147,151 @@ class SqliteStore:
     async def _select(self, rest: str, *values: Any) -> list[SessionRow]:
         return [_to_row(row) for row in await self._query(f"SELECT {_COLUMNS} FROM sessions {rest}", *values)]
 
+    def _commit(self, connection: sqlite3.Connection, proposals: Sequence[Proposal]) -> Answers:
+        try:
+            return _in_transaction(connection, lambda: self._take_all(connection, proposals))
+        except BaseException:
+            self._heads.forget()
+            raise
+
+    def _take_all(self, connection: sqlite3.Connection, proposals: Sequence[Proposal]) -> Answers:
+        """Every proposal, in order, on the rows as they are in this transaction; then all rows are written at once."""
+        self._heads.trust_only(_data_version(connection))
+        events: list[tuple[Any, ...]] = []
+        heads: dict[int, tuple[Any, ...]] = {}
+        answers = [self._take(connection, proposal, events, heads) for proposal in proposals]
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", events)
+        connection.executemany(
+            "UPDATE sessions SET last_seq = ?, last_hash = ?, updated_at = ? WHERE number = ?", heads.values()
+        )
+        return answers
+
+    def _take(
+        self,
+        connection: sqlite3.Connection,
+        proposal: Proposal,
+        events: list[tuple[Any, ...]],
+        heads: dict[int, tuple[Any, ...]],
+    ) -> list[Record] | BelayerError:
+        number, row = self._heads.of(connection, proposal.session_id)
+        refused = refusal(proposal, row)
+        if refused is not None:
+            return refused
+        before = row or SessionRow(proposal.session_id)
+        records = chain(before.id, before.last_seq, before.last_hash, proposal.entries)
+        changed = after(before, records)
+        if row is None and changed.idempotency_key and _key_taken(connection, changed.idempotency_key):
+            return key_reused(changed.idempotency_key)
+        if number is None or any(record.type == "session" for record in records):
+            number = _put_row(connection, changed)
+        else:
+            heads[number] = (changed.last_seq, changed.last_hash, changed.updated_at, number)
+        self._heads.put(number, changed)
+        base = number << _SEQ_BITS
+        events += [(base | r.seq, r.type, r.version, r.at, r.stage, r.data, r.hash) for r in records]
+        return records
+
+
+class _Heads:
+    """The rows of the sessions at work, as of the last commit of this process."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[SessionId, tuple[int, SessionRow]] = OrderedDict()
+        self._version = -1
+
+    def trust_only(self, version: int) -> None:
+        """Forget everything if another process has written since."""
+        if version != self._version:
+            self._rows.clear()
+            self._version = version
+
+    def forget(self) -> None:
+        self._rows.clear()
+
+    def of(
+        self, connection: sqlite3.Connection, session_id: SessionId
+    ) -> tuple[int, SessionRow] | tuple[None, None]:
+        known = self._rows.get(session_id)
+        if known is not None:
+            return known
+        found = connection.execute(
+            f"SELECT number, {_COLUMNS} FROM sessions WHERE id = ?", (session_id,)
+        ).fetchone()
+        return (found[0], _to_row(found[1:])) if found else (None, None)
+
+    def put(self, number: int, row: SessionRow) -> None:
+        self._rows[row.id] = number, row
+        if len(self._rows) > _HEADS_KEPT:
+            self._rows.popitem(last=False)
+
 
 class _Line:
-    """A connection and the one thread that uses it. Foreign errors become ours here."""
+    """A connection, used by one thread at a time. Foreign errors become ours here.
+
+    Where the disk answers quicker than another thread would, the caller's own thread is used.
+    """
 
     def __init__(self, path: Path, name: str) -> None:
         self._path = path
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
         self._connection: sqlite3.Connection | None = None
         self._broken: StoreBroken | None = None
+        self._in_thread = 0
+        self._typical = 0.0
 
     async def do(self, act: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, act)
+        if self._is_quick():
+            try:
+                return self._do(act)
+            except StoreBusy:
+                pass  # another process is writing: wait for it where waiting does no harm
+        self._in_thread += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._do_patiently, act)
+        finally:
+            self._in_thread -= 1
+
+    def do_now(self, act: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Do it in this thread if it is quick, else not at all."""
+        if not self._is_quick():
+            return None
+        try:
+            return self._do(act)
+        except StoreBusy:
+            return None
 
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
+    def _is_quick(self) -> bool:
+        return self._connection is not None and self._in_thread == 0 and self._typical < _QUICK_SECONDS
+
+    def _do_patiently(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        if self._connection is None:
+            return self._do(act)
+        self._connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}")
+        try:
+            return self._do(act)
+        finally:
+            self._connection.execute("PRAGMA busy_timeout = 0")
+
     def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
         if self._broken is not None:
             raise self._broken
+        began = time.perf_counter()
         try:
             if self._connection is None:
                 self._connection = _connect(self._path)
+                began = time.perf_counter()
             return act(self._connection)
         except sqlite3.Error as error:
             ours = _translated(error, self._path)
             if isinstance(ours, StoreBroken):
                 self._broken = ours
             raise ours from error
+        finally:
+            self._typical += (time.perf_counter() - began - self._typical) * _WEIGHT_OF_THE_LAST
 
     def _close(self) -> None:
         if self._connection is not None:
@@ -200,12 +339,6 @@ def _translated(error: sqlite3.Error, path: Path) -> StoreError:
     )
 
 
-def _commit(
-    connection: sqlite3.Connection, proposals: Sequence[Proposal]
-) -> Sequence[list[Record] | Exception]:
-    return _in_transaction(connection, lambda: [_take(connection, proposal) for proposal in proposals])
-
-
 def _in_transaction(connection: sqlite3.Connection, act: Callable[[], T]) -> T:
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -216,34 +349,6 @@ def _in_transaction(connection: sqlite3.Connection, act: Callable[[], T]) -> T:
             connection.execute("ROLLBACK")
         raise
     return result
-
-
-def _take(connection: sqlite3.Connection, proposal: Proposal) -> list[Record] | Exception:
-    found = connection.execute(
-        f"SELECT {_COLUMNS}, number FROM sessions WHERE id = ?", (proposal.session_id,)
-    ).fetchone()
-    row = _to_row(found[:-1]) if found else None
-    refused = refusal(proposal, row)
-    if refused is not None:
-        return refused
-    before = row or SessionRow(proposal.session_id)
-    records = chain(before.id, before.last_seq, before.last_hash, proposal.entries)
-    changed = after(before, records)
-    if row is None and changed.idempotency_key and _key_taken(connection, changed.idempotency_key):
-        return key_reused(changed.idempotency_key)
-    number = found[-1] if found else None
-    if number is None or any(record.type == "session" for record in records):
-        number = _put_row(connection, changed)
-    else:
-        connection.execute(
-            "UPDATE sessions SET last_seq = ?, last_hash = ?, updated_at = ? WHERE number = ?",
-            (changed.last_seq, changed.last_hash, changed.updated_at, number),
-        )
-    connection.executemany(
-        "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(number << _SEQ_BITS | r.seq, r.type, r.version, r.at, r.stage, r.data, r.hash) for r in records],
-    )
-    return records
 
 
 def _key_taken(connection: sqlite3.Connection, key: str) -> bool:

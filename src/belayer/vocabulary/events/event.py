@@ -1,5 +1,6 @@
 """What all events share, and the small shapes they are made of."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
@@ -72,7 +73,8 @@ class Budget(Shape):
     seconds: float | None = None
 
 
-class Usage(Shape):
+@dataclass(frozen=True, slots=True)
+class Usage:
     """What was used."""
 
     tokens: int = 0
@@ -82,8 +84,8 @@ class Usage(Shape):
 
     def plus(self, other: "Usage") -> "Usage":
         return Usage(
-            tokens=self.tokens + other.tokens,
-            usd=self.usd + other.usd,
-            steps=self.steps + other.steps,
-            seconds=self.seconds + other.seconds,
+            self.tokens + other.tokens,
+            self.usd + other.usd,
+            self.steps + other.steps,
+            self.seconds + other.seconds,
         )

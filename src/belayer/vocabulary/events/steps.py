@@ -6,6 +6,8 @@ from typing import Literal
 from belayer.vocabulary.errors import Problem
 from belayer.vocabulary.events.event import Effect, Event, Json, Shape, StepStatus, Usage
 
+NOTHING = Usage()
+
 
 class PlannedStep(Shape):
     """A step that the workflow means to take."""
@@ -41,9 +43,11 @@ class StepChanged(Event):
 
     def spent(self) -> Usage:
         """What the step took, once it has ended; a mere value (the time, a random number) takes nothing."""
-        if self.status not in (StepStatus.COMPLETED, StepStatus.FAILED) or self.seconds is None:
-            return Usage()
-        return (self.usage or Usage()).plus(Usage(steps=1, seconds=self.seconds))
+        if self.seconds is None or self.status not in (StepStatus.COMPLETED, StepStatus.FAILED):
+            return NOTHING
+        if self.usage is None:
+            return Usage(steps=1, seconds=self.seconds)
+        return self.usage.plus(Usage(steps=1, seconds=self.seconds))
 
 
 class Retried(Event):
