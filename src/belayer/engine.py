@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Literal, ParamSpec
 
 from belayer.runner.driving import Parts
+from belayer.sessions.blobs import unpack
 from belayer.sessions.decide import decide
 from belayer.sessions.feed import Frame
 from belayer.sessions.fork import fork_session
@@ -144,18 +145,20 @@ class Engine:
                     advance(state, [frame.record])
             yield state, frame
 
-    async def settled(self, session_id: SessionId, *, at: Collection[Status] = _AT_REST) -> SessionState:
-        """The state once the session is neither queued nor running, or has one of the given statuses."""
+    async def settled(self, session_id: SessionId) -> SessionState:
+        """The state once the session is neither queued nor running."""
+        await self._reached(session_id, _AT_REST)
+        return await self.state(session_id)
+
+    async def result(self, session_id: SessionId) -> Json:
+        """The result, once the session has ended; SessionFailed if it ended without one."""
+        ending = await self._reached(session_id, FINAL)
+        if ending is not None and ending.status is Status.COMPLETED:
+            return await unpack(self._parts.blobs, ending.result)
         state = await self.state(session_id)
-        if state.status in at:
-            return state
-        async for frame in self._parts.feed.follow(session_id, state.seq, _STATUS_EVENTS):
-            event = frame.record.event() if frame.record else None
-            if isinstance(event, SessionChanged) and event.status in at:
-                state = await self.state(session_id)
-                if state.status in at:
-                    break
-        return state
+        if state.status is not Status.COMPLETED:
+            raise SessionFailed(session_id, state.problem or _ended(state))
+        return await unpack(self._parts.blobs, state.result)
 
     async def tell(self, session_id: SessionId, command: Command) -> SessionState:
         """Carry a command out, or refuse it with a reason; the state afterwards."""
@@ -185,6 +188,19 @@ class Engine:
             await remove(self._parts.store, self._parts.blobs, [row.id for row in chosen])
         return chosen
 
+    async def _reached(self, session_id: SessionId, statuses: Collection[Status]) -> SessionChanged | None:
+        """Wait until the session has one of the statuses; the event that says so, unless it had it before."""
+        row = await self._parts.store.row(session_id)
+        if row is None:
+            raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
+        if row.status in statuses:
+            return None
+        async for frame in self._parts.feed.follow(session_id, row.last_seq, _STATUS_EVENTS):
+            event = frame.record.event() if frame.record else None
+            if isinstance(event, SessionChanged) and event.status in statuses:
+                return event
+        return None
+
     async def _same(self, row: SessionRow, command: Start) -> SessionId:
         state = await self.state(row.id)
         if (state.workflow, state.input, state.mode) != (command.workflow, command.input, command.mode):
@@ -211,10 +227,7 @@ class Session:
 
     async def result(self) -> Json:
         """The result, once the session has ended; SessionFailed if it ended without one."""
-        state = await self.engine.settled(self.id, at=FINAL)
-        if state.status is Status.COMPLETED:
-            return state.result
-        raise SessionFailed(self.id, state.problem or _ended(state))
+        return await self.engine.result(self.id)
 
     async def answer(self, value: Json, request_id: RequestId | None = None) -> SessionState:
         """Answer the given request, or the one that is open."""

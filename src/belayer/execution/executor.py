@@ -34,7 +34,7 @@ _SPEAKS_AGAINST_THE_OTHER_SIDE = (Category.TRANSIENT, Category.RESOURCE)
 _LONGER_WHEN_REDUCED = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """An act with its arguments under its key."""
 
@@ -46,7 +46,7 @@ class Step:
     idempotency_key: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Done:
     """The step took place; its output is on record."""
 
@@ -169,7 +169,7 @@ class Executor:
             timeout = step.act.timeout
             if timeout is not None and reduced:
                 timeout *= _LONGER_WHEN_REDUCED
-            async with _Deadline(self._clock, timeout, step.act.name):
+            with _Deadline(self._clock, timeout, step.act.name):
                 value = await step.act(*step.args, **step.kwargs)
             output = await self._recorder.keep(value)
             step.act.check(output)
@@ -233,11 +233,11 @@ class _Deadline:
         self._name = name
         self._expired = False
 
-    async def __aenter__(self) -> None:
+    def __enter__(self) -> None:
         self._task = asyncio.current_task()
         self._timer = None if self._seconds is None else self._clock.call_later(self._seconds, self._expire)
 
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
         if not self._expired or self._task is None:

@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from belayer.execution.suspended import Suspended
 from belayer.sessions.blobs import INLINE_BYTES, Blobs, store_aside, unpack
@@ -13,10 +12,11 @@ from belayer.sessions.log import Log
 from belayer.sessions.record import Record
 from belayer.sessions.redact import Redactor
 from belayer.vocabulary.clock import Clock, sleep
-from belayer.vocabulary.errors import NotRunning, StoreBusy, StoreFull, Unrecordable
+from belayer.vocabulary.errors import NotRunning, StoreBusy, StoreFull
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Json
 from belayer.vocabulary.ids import SessionId
+from belayer.vocabulary.plain import decoded, encoded
 
 _STORE_RETRY_SECONDS = 2.0
 _logger = structlog.get_logger()
@@ -62,17 +62,17 @@ class Recorder:
 
     async def keep(self, value: object) -> Json:
         """A value in the form the log has it: as JSON, large payloads aside. Secrets go when it is appended."""
-        content = _content(value)
+        content = encoded(value)
         if len(content) > INLINE_BYTES:
             return await store_aside(self._blobs, self._redactor.data(content))
-        return _parsed(content, value)
+        return decoded(content, value)
 
     async def restore(self, kept: Json) -> Json:
         return await unpack(self._blobs, kept)
 
     def clean(self, value: object) -> Json:
         """The value as JSON without secrets."""
-        return _parsed(self._redactor.data(_content(value)), value)
+        return decoded(self._redactor.data(encoded(value)), value)
 
     def show(self, type_: str, **data: Json) -> None:
         """Show something to whoever follows; it is not kept."""
@@ -101,24 +101,3 @@ class Recorder:
             else:
                 self._expected_seq += len(records)
                 return records
-
-
-def _content(value: object) -> bytes:
-    try:
-        return to_json(value, inf_nan_mode="constants")
-    except (PydanticSerializationError, ValueError, RecursionError) as error:
-        raise _unrecordable(value, error) from error
-
-
-def _parsed(content: bytes, value: object) -> Json:
-    try:
-        return from_json(content, allow_inf_nan=False)
-    except ValueError as error:
-        raise _unrecordable(value, error) from error
-
-
-def _unrecordable(value: object, error: Exception) -> Unrecordable:
-    return Unrecordable(
-        f"A value of type {type(value).__name__} cannot be kept in the log: {error}",
-        "Pass and return what JSON can hold: texts, finite numbers, lists, dictionaries, models.",
-    )

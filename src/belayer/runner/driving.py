@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -70,8 +70,9 @@ class Driving:
     parts: Parts
     session_id: SessionId
     _drive: Drive | None = None
-    _halt: asyncio.Event = field(default_factory=asyncio.Event)
+    _halt: asyncio.Future[None] | None = None
     _stopped: str | None = None
+    _stopping_now: bool = False
 
     def stop(self, reason: str, *, now: bool) -> None:
         """Begin nothing new; with `now`, also stop what is under way."""
@@ -79,7 +80,8 @@ class Driving:
         if self._drive is not None:
             self._drive.stopped = reason
         if now:
-            self._halt.set()
+            self._stopping_now = True
+            self._halted()
 
     async def go(self) -> None:
         """Drive the session until it waits, ends, is stopped, or is somebody else's."""
@@ -175,14 +177,19 @@ class Driving:
     ) -> list[SessionChanged | ErrorMet] | None:
         """Await the run; when the session is stopped: cancel, give it grace, then leave it behind."""
         work = asyncio.create_task(run)
-        halt = asyncio.create_task(self._halt.wait())
+        self._halt = asyncio.get_running_loop().create_future()
+        work.add_done_callback(lambda _: self._halted())
         try:
-            await asyncio.wait({work, halt}, return_when=asyncio.FIRST_COMPLETED)
+            if not self._stopping_now:
+                await self._halt
             return work.result() if work.done() else None
         finally:
-            halt.cancel()
             if not work.done():
                 await self._give_grace(work)
+
+    def _halted(self) -> None:
+        if self._halt is not None and not self._halt.done():
+            self._halt.set_result(None)
 
     async def _give_grace(self, work: asyncio.Task[Any]) -> None:
         for _ in range(2):

@@ -135,7 +135,7 @@ class Log:
         return await self._enqueue(_Waiting(proposal, _future()))
 
     def _is_alone(self, session_id: SessionId) -> bool:
-        """Whether nobody is there to share a commit with. Asked anew now and then; that also lets others have a turn."""
+        """Whether nobody is there to share a commit with. Asked anew now and then, which gives others a turn."""
         if session_id != self._alone or self._waiting or self._committing or self._in_a_row >= _MOST_IN_A_ROW:
             return False
         self._in_a_row += 1

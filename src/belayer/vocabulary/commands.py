@@ -3,11 +3,13 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from belayer.vocabulary.events.event import Budget, Json, Mode, Shape
 from belayer.vocabulary.ids import RequestId, SessionId
+from belayer.vocabulary.plain import plain
 
+Given = Annotated[Json, BeforeValidator(plain)]
 Text = Annotated[str, Field(max_length=10_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -16,7 +18,7 @@ class Start(Shape):
     """Begin a session."""
 
     workflow: Name
-    input: Json = None
+    input: Given = None
     title: Name | None = None
     mode: Mode = Mode.HITL
     budget: Budget = Budget()
@@ -28,7 +30,7 @@ class Answer(Shape):
 
     type: Literal["user_response"] = "user_response"
     request_id: RequestId
-    value: Json
+    value: Given
 
 
 class Approve(Shape):

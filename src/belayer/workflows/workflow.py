@@ -4,14 +4,14 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from belayer.execution.run import Run
-from belayer.vocabulary.errors import ConfigurationError, UnfitInput, UnknownWorkflow
+from belayer.vocabulary.errors import ConfigurationError, UnfitInput, UnknownWorkflow, Unrecordable
 from belayer.vocabulary.events.event import Json
+from belayer.vocabulary.plain import plain
 
 Call = Callable[..., Awaitable[Any]]
 _WORKFLOWS_KNOWN = 1_000
@@ -36,11 +36,9 @@ class Workflow:
             raise self._unfit(str(error)) from error
         _, *names = bound.arguments
         try:
-            given = cast(
-                "dict[str, Json]", to_jsonable_python({name: bound.arguments[name] for name in names})
-            )
-        except PydanticSerializationError as error:
-            raise self._unfit(str(error)) from error
+            given = plain({name: bound.arguments[name] for name in names})
+        except Unrecordable as error:
+            raise self._unfit(error.detail) from error
         self.arguments(given)
         return given
 

@@ -26,9 +26,11 @@ SCRIPTS: Sequence[str] = (
     );
     CREATE INDEX sessions_to_drive ON sessions (status) WHERE status IN ('queued', 'running');
     CREATE INDEX sessions_to_wake ON sessions (wake_at) WHERE wake_at IS NOT NULL;
-    -- place = session number << 32 | seq: one clustered tree, no second index.
+    -- In the order of writing, so that a commit for many sessions touches few pages.
     CREATE TABLE events (
         place INTEGER PRIMARY KEY,
+        session INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
         type TEXT NOT NULL,
         version INTEGER NOT NULL,
         at INTEGER NOT NULL,
@@ -36,6 +38,7 @@ SCRIPTS: Sequence[str] = (
         data BLOB NOT NULL,
         hash BLOB NOT NULL
     );
+    CREATE UNIQUE INDEX events_by_session ON events (session, seq);
     """,
 )
 

@@ -32,10 +32,13 @@ _COLUMNS = (
 )
 _LOOK_FOR_CHANGES_EVERY = 0.1
 _BUSY_SECONDS = 10
-_SEQ_BITS = 32
+_INSERT_EVENT = (
+    "INSERT INTO events (session, seq, type, version, at, stage, data, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_LARGEST_SEQ = 2**63 - 1
 _PAGE = 256
 _HEADS_KEPT = 1024
-_QUICK_SECONDS = 0.002
+_QUICK_SECONDS = 0.001
 _WEIGHT_OF_THE_LAST = 0.1
 
 
@@ -116,12 +119,17 @@ class SqliteStore:
 
     async def remove(self, session_ids: Sequence[SessionId]) -> None:
         self._heads.forget()
-        await self._writer.do(lambda connection: _remove(connection, session_ids))
+        await self._writer.do(
+            lambda connection: self._writer.in_transaction(
+                connection, lambda: _remove(connection, session_ids)
+            )
+        )
+        await self._writer.do(lambda connection: connection.execute("PRAGMA incremental_vacuum").fetchall())
 
     async def replace_row(self, row: SessionRow) -> None:
         self._heads.forget()
         await self._writer.do(
-            lambda connection: _in_transaction(connection, lambda: _put_row(connection, row))
+            lambda connection: self._writer.in_transaction(connection, lambda: _put_row(connection, row))
         )
 
     async def damage(self) -> list[str]:
@@ -149,7 +157,7 @@ class SqliteStore:
 
     def _commit(self, connection: sqlite3.Connection, proposals: Sequence[Proposal]) -> Answers:
         try:
-            return _in_transaction(connection, lambda: self._take_all(connection, proposals))
+            return self._writer.in_transaction(connection, lambda: self._take_all(connection, proposals))
         except BaseException:
             self._heads.forget()
             raise
@@ -160,7 +168,7 @@ class SqliteStore:
         events: list[tuple[Any, ...]] = []
         heads: dict[int, tuple[Any, ...]] = {}
         answers = [self._take(connection, proposal, events, heads) for proposal in proposals]
-        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", events)
+        connection.executemany(_INSERT_EVENT, events)
         connection.executemany(
             "UPDATE sessions SET last_seq = ?, last_hash = ?, updated_at = ? WHERE number = ?", heads.values()
         )
@@ -187,8 +195,7 @@ class SqliteStore:
         else:
             heads[number] = (changed.last_seq, changed.last_hash, changed.updated_at, number)
         self._heads.put(number, changed)
-        base = number << _SEQ_BITS
-        events += [(base | r.seq, r.type, r.version, r.at, r.stage, r.data, r.hash) for r in records]
+        events += [(number, r.seq, r.type, r.version, r.at, r.stage, r.data, r.hash) for r in records]
         return records
 
 
@@ -260,6 +267,20 @@ class _Line:
         except StoreBusy:
             return None
 
+    def in_transaction(self, connection: sqlite3.Connection, act: Callable[[], T]) -> T:
+        """Do it all or not at all; and learn how quick the disk is."""
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            result = act()
+            began = time.perf_counter()
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        self._typical += (time.perf_counter() - began - self._typical) * _WEIGHT_OF_THE_LAST
+        return result
+
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown()
@@ -279,19 +300,15 @@ class _Line:
     def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
         if self._broken is not None:
             raise self._broken
-        began = time.perf_counter()
         try:
             if self._connection is None:
                 self._connection = _connect(self._path)
-                began = time.perf_counter()
             return act(self._connection)
         except sqlite3.Error as error:
             ours = _translated(error, self._path)
             if isinstance(ours, StoreBroken):
                 self._broken = ours
             raise ours from error
-        finally:
-            self._typical += (time.perf_counter() - began - self._typical) * _WEIGHT_OF_THE_LAST
 
     def _close(self) -> None:
         if self._connection is not None:
@@ -339,18 +356,6 @@ def _translated(error: sqlite3.Error, path: Path) -> StoreError:
     )
 
 
-def _in_transaction(connection: sqlite3.Connection, act: Callable[[], T]) -> T:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        result = act()
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    return result
-
-
 def _key_taken(connection: sqlite3.Connection, key: str) -> bool:
     return bool(connection.execute("SELECT 1 FROM sessions WHERE idempotency_key = ?", (key,)).fetchone())
 
@@ -382,39 +387,22 @@ def _put_row(connection: sqlite3.Connection, row: SessionRow) -> int:
     return number
 
 
-def _read(
-    connection: sqlite3.Connection, session_id: SessionId, after: int, limit: int | None
-) -> list[Record]:
-    found = connection.execute("SELECT number FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    if found is None:
-        return []
-    base = found[0] << _SEQ_BITS
-    rows = connection.execute(
-        "SELECT place, type, version, at, stage, data, hash FROM events"
-        " WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
-        (
-            base | min(max(after, 0), (1 << _SEQ_BITS) - 1),
-            base + (1 << _SEQ_BITS),
-            -1 if limit is None else limit,
-        ),
+def _read(connection: sqlite3.Connection, session_id: SessionId, after: int, limit: int) -> list[Record]:
+    found = connection.execute(
+        "SELECT seq, type, version, at, stage, data, hash FROM events"
+        " WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?",
+        (session_id, min(max(after, 0), _LARGEST_SEQ), limit),
     )
-    return [Record(session_id, place - base, *rest) for place, *rest in rows]
+    return [Record(session_id, *columns) for columns in found]
 
 
 def _remove(connection: sqlite3.Connection, session_ids: Sequence[SessionId]) -> None:
-    def act() -> None:
-        for session_id in session_ids:
-            found = connection.execute(
-                "DELETE FROM sessions WHERE id = ? RETURNING number", (session_id,)
-            ).fetchall()
-            for (number,) in found:
-                base = number << _SEQ_BITS
-                connection.execute(
-                    "DELETE FROM events WHERE place >= ? AND place < ?", (base, base + (1 << _SEQ_BITS))
-                )
-
-    _in_transaction(connection, act)
-    connection.execute("PRAGMA incremental_vacuum").fetchall()
+    for session_id in session_ids:
+        found = connection.execute(
+            "DELETE FROM sessions WHERE id = ? RETURNING number", (session_id,)
+        ).fetchall()
+        for (number,) in found:
+            connection.execute("DELETE FROM events WHERE session = ?", (number,))
 
 
 def _data_version(connection: sqlite3.Connection) -> int:

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-Json = JsonValue
+if TYPE_CHECKING:
+    Json = JsonValue
+else:
+    # pydantic would call a Python function for every node of a JsonValue; what gets here went through `plain`.
+    Json = Any
 
 
 class Shape(BaseModel):

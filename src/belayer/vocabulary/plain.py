@@ -1,0 +1,34 @@
+"""Plain JSON: what can be recorded, sent and read again without loss."""
+
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from belayer.vocabulary.errors import Unrecordable
+from belayer.vocabulary.events.event import Json
+
+
+def encoded(value: object) -> bytes:
+    """The value as JSON text. Not yet checked for numbers that JSON has no form for: `decoded` does that."""
+    try:
+        return to_json(value, inf_nan_mode="constants")
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        raise _unrecordable(value, error) from error
+
+
+def decoded(content: bytes, value: object = None) -> Json:
+    """What the JSON text says; `value` is what it was made from, for the message."""
+    try:
+        return from_json(content, allow_inf_nan=False)
+    except ValueError as error:
+        raise _unrecordable(value, error) from error
+
+
+def plain(value: object) -> Json:
+    """The value as the log would give it back."""
+    return decoded(encoded(value), value)
+
+
+def _unrecordable(value: object, error: Exception) -> Unrecordable:
+    return Unrecordable(
+        f"A value of type {type(value).__name__} cannot be kept in the log: {error}",
+        "Pass and return what JSON can hold: texts, finite numbers, lists, dictionaries, models.",
+    )
