@@ -6,7 +6,6 @@ from typing import Literal
 from belayer.vocabulary.events.event import Budget, Usage
 
 Limit = Literal["tokens", "usd", "steps", "seconds"]
-UNLIMITED = Budget()
 _LIMITS: tuple[Limit, ...] = ("tokens", "usd", "steps", "seconds")
 
 
@@ -21,8 +20,6 @@ class Exceeded:
 
 def exceeded(budget: Budget, grants: int, usage: Usage) -> Exceeded | None:
     """The first limit reached, when the budget was granted so many times over."""
-    if budget == UNLIMITED:
-        return None
     for limit in _LIMITS:
         given: float | None = getattr(budget, limit)
         used: float = getattr(usage, limit)

@@ -1,5 +1,7 @@
 """A step had begun and nobody knows how it ended: ask its probe, then a person, and never guess."""
 
+import structlog
+
 from belayer.execution import requests
 from belayer.execution.act import DidNotHappen, Happened, Probed
 from belayer.execution.drive import Drive
@@ -7,6 +9,8 @@ from belayer.execution.executor import Step
 from belayer.vocabulary.errors import InDoubt
 from belayer.vocabulary.events.event import Json, Mode
 from belayer.vocabulary.events.steps import DoubtRaised
+
+_logger = structlog.get_logger()
 
 HAPPENED, DID_NOT_HAPPEN, CHECK = "happened", "did not happen", "check"
 
@@ -39,7 +43,14 @@ async def settle(drive: Drive, step: Step, attempt: int, reason: str) -> Happene
 
 
 async def _probe(step: Step) -> Probed:
-    return None if step.act.probe is None else await step.act.probe(*step.args, **step.kwargs)
+    """What the act's own probe finds; a probe that fails has found nothing."""
+    if step.act.probe is None:
+        return None
+    try:
+        return await step.act.probe(*step.args, **step.kwargs)
+    except Exception as error:  # noqa: BLE001 - foreign code; a person is asked instead
+        _logger.warning("probe failed", step=step.key, error=f"{type(error).__name__}: {error}")
+        return None
 
 
 def _verdict(drive: Drive, path: str) -> Json:

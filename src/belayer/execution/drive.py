@@ -1,6 +1,6 @@
 """What all branches of one driven session share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from belayer.execution.executor import Executor
 from belayer.execution.journal import Journal
@@ -21,6 +21,10 @@ class Drive:
     executor: Executor
     usage: Usage
     stopped: str | None = None
+    limited: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.limited = self.budget != Budget()
 
     def idempotency_key(self, path: str) -> str:
         """The same for every attempt at a step; another after a rewind, for then it is to happen anew."""

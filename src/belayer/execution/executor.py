@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+import structlog
+
 from belayer.execution.act import Act
 from belayer.execution.breaker import Breaker, BreakerState
 from belayer.execution.failures import leaves_doubt, understood
@@ -27,8 +29,10 @@ from belayer.vocabulary.errors import (
     StepTimedOut,
     StoreError,
 )
-from belayer.vocabulary.events.event import Effect, Json, StepStatus, Usage
+from belayer.vocabulary.events.event import Effect, Json, StepStatus
 from belayer.vocabulary.events.steps import BreakerChanged, Retried, StepChanged
+
+_logger = structlog.get_logger()
 
 _SPEAKS_AGAINST_THE_OTHER_SIDE = (Category.TRANSIENT, Category.RESOURCE)
 _LONGER_WHEN_REDUCED = 2.0
@@ -48,10 +52,9 @@ class Step:
 
 @dataclass(slots=True)
 class Done:
-    """The step took place; its output is on record."""
+    """The step took place; this is on record."""
 
-    output: Json
-    spent: Usage
+    event: StepChanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +109,28 @@ class Executor:
 
     async def _attempt(self, step: Step, attempt: int, reduced: bool) -> Done:
         breaker = self._breakers.of(step.act.name)
-        await self._admit(step, breaker)
+        if breaker.state is not BreakerState.CLOSED:
+            await self._admit(step, breaker)
         try:
-            await self._announce(step, attempt)
-            output, usage, seconds = await self._act_or_stop(step, attempt, reduced)
+            if step.act.effect is Effect.READ:
+                self._recorder.show(
+                    "step", key=step.key, name=step.act.name, status="running", attempt=attempt
+                )
+            else:
+                await self._begin(step, attempt)
+            completed = await self._act(step, attempt, reduced)
         except BelayerError as error:
             await self._count_failure(step, breaker, error)
             raise
         except BaseException:
             breaker.left()
             raise
-        await self._count_success(step, breaker)
-        (record,) = await self._recorder.append(_completed(step, attempt, output, usage, seconds))
+        if breaker.failures:
+            await self._count_success(step, breaker)
+        (record,) = await self._recorder.append(completed)
         recorded = record.event()
         assert isinstance(recorded, StepChanged)
-        return Done(recorded.output, recorded.spent())
+        return Done(recorded)
 
     async def _admit(self, step: Step, breaker: Breaker) -> None:
         before = breaker.state
@@ -133,11 +143,8 @@ class Executor:
         if breaker.state is not before:
             await self._recorder.append(BreakerChanged(name=step.act.name, state=breaker.state.value))
 
-    async def _announce(self, step: Step, attempt: int) -> None:
-        """An effect is on record before it happens; whatever only reads is just shown."""
-        if step.act.effect is Effect.READ:
-            self._recorder.show("step", key=step.key, name=step.act.name, status="running", attempt=attempt)
-            return
+    async def _begin(self, step: Step, attempt: int) -> None:
+        """An effect is on record before it happens."""
         try:
             await self._recorder.begin(
                 _changed(step, attempt, StepStatus.RUNNING, step.input, idempotency_key=step.idempotency_key)
@@ -147,41 +154,43 @@ class Executor:
             await self._recorder.append(_changed(step, attempt, StepStatus.PENDING, step.input))
             raise
 
-    async def _act_or_stop(self, step: Step, attempt: int, reduced: bool) -> tuple[Json, Usage, float]:
-        try:
-            return await self._act(step, attempt, reduced)
-        except asyncio.CancelledError:
-            if step.act.effect is not Effect.READ:
-                await self._recorder.append(_changed(step, attempt, StepStatus.PAUSED))
-            raise
-
-    async def _act(self, step: Step, attempt: int, reduced: bool) -> tuple[Json, Usage, float]:
-        under_way = StepUnderWay(
-            step.key,
-            attempt,
-            step.idempotency_key,
-            reduced,
-            lambda type_, data: self._recorder.show(type_, **data),
-        )
+    async def _act(self, step: Step, attempt: int, reduced: bool) -> StepChanged:
+        """Do it; what is to be recorded of it."""
+        act = step.act
+        under_way = StepUnderWay(step.key, attempt, step.idempotency_key, reduced, self._recorder.show)
         token = UNDER_WAY.set(under_way)
         began = self._clock.monotonic()
         try:
-            timeout = step.act.timeout
+            timeout = act.timeout
             if timeout is not None and reduced:
                 timeout *= _LONGER_WHEN_REDUCED
-            with _Deadline(self._clock, timeout, step.act.name):
-                value = await step.act(*step.args, **step.kwargs)
+            with _Deadline(self._clock, timeout, act.name):
+                value = await act(*step.args, **step.kwargs)
             output = await self._recorder.keep(value)
-            step.act.check(output)
+            act.check(output)
+        except asyncio.CancelledError:
+            if act.effect is not Effect.READ:
+                await self._recorder.append(_changed(step, attempt, StepStatus.PAUSED))
+            raise
         except Exception as error:
-            if leaves_doubt(step.act, error):
+            if leaves_doubt(act, error):
                 raise OutcomeUnknown(
-                    f"{step.act.name} broke off ({type(error).__name__}: {error}); its effect may have happened."
+                    f"{act.name} broke off ({type(error).__name__}: {error}); its effect may have happened."
                 ) from error
-            raise understood(error, step.act.name) from error
+            raise understood(error, act.name) from error
         finally:
             UNDER_WAY.reset(token)
-        return output, under_way.usage, self._clock.monotonic() - began
+        return StepChanged(
+            key=step.key,
+            name=act.name,
+            status=StepStatus.COMPLETED,
+            attempt=attempt,
+            effect=act.effect,
+            input=step.input if act.effect is Effect.READ else None,
+            output=output,
+            seconds=round(self._clock.monotonic() - began, 6),
+            usage=under_way.usage,
+        )
 
     async def _count_failure(self, step: Step, breaker: Breaker, error: BelayerError) -> None:
         if error.category not in _SPEAKS_AGAINST_THE_OTHER_SIDE:
@@ -207,9 +216,19 @@ class Executor:
             Retried(key=step.key, attempt=attempt, delay=delay, problem=error.problem())
         )
         if move.refresh and step.act.refresh is not None:
-            await step.act.refresh()
+            await self._refresh(step.act)
         if delay > 0:
             await sleep(self._clock, delay)
+
+    async def _refresh(self, act: Act[..., Any]) -> None:
+        """Renew the act's credentials; if that fails, the next attempt says so better than we could."""
+        assert act.refresh is not None
+        try:
+            await act.refresh()
+        except Exception as error:  # noqa: BLE001 - foreign code
+            _logger.warning(
+                "credentials not refreshed", act=act.name, error=f"{type(error).__name__}: {error}"
+            )
 
     async def _give_up(self, step: Step, attempt: int, error: BelayerError) -> None:
         await self._recorder.append(
@@ -264,16 +283,4 @@ def _changed(step: Step, attempt: int, status: StepStatus, given: Json = None, *
         effect=step.act.effect,
         input=given,
         **more,
-    )
-
-
-def _completed(step: Step, attempt: int, output: Json, usage: Usage, seconds: float) -> StepChanged:
-    return _changed(
-        step,
-        attempt,
-        StepStatus.COMPLETED,
-        step.input if step.act.effect is Effect.READ else None,
-        output=output,
-        seconds=round(seconds, 6),
-        usage=usage if usage.tokens or usage.usd else None,
     )

@@ -32,11 +32,13 @@ def _recorded(step: Step, ended: StepChanged) -> Json:
 
 
 async def _do(drive: Drive, step: Step, attempt: int) -> Json:
-    await hold_if_exceeded(drive)
+    if drive.limited:
+        await hold_if_exceeded(drive)
     result = await drive.executor.perform(step, attempt)
     if isinstance(result, Done):
-        drive.usage = drive.usage.plus(result.spent)
-        return result.output
+        if drive.limited:
+            drive.usage = drive.usage.plus(result.event.spent())
+        return result.event.output
     return await _settle(drive, step, result.attempt, result.reason)
 
 

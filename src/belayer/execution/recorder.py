@@ -45,20 +45,36 @@ class Recorder:
         self._epoch = epoch
         self._expected_seq = last_seq
 
-    async def append(self, *events: AnyEvent) -> list[Record]:
+    async def append(
+        self, *events: AnyEvent, needs_running: bool = False, expected_seq: int | None = None
+    ) -> list[Record]:
         """Record what has happened; when the store is full or busy, wait: what has happened must be recorded."""
-        return await self._append(events, needs_running=False)
+        while True:
+            try:
+                records = await self._log.append(
+                    self._session_id,
+                    events,
+                    epoch=self._epoch,
+                    needs_running=needs_running,
+                    expected_seq=expected_seq,
+                )
+            except (StoreFull, StoreBusy) as error:
+                _logger.error("store cannot record; waiting", problem=error.detail, hint=error.hint)
+                await sleep(self._clock, _STORE_RETRY_SECONDS)
+            else:
+                self._expected_seq += len(records)
+                return records
 
     async def begin(self, *events: AnyEvent) -> None:
         """Record what is about to happen; leave instead if the session was stopped in the meantime."""
         try:
-            await self._append(events, needs_running=True)
+            await self.append(*events, needs_running=True)
         except NotRunning as error:
             raise Suspended(error.detail) from error
 
     async def end(self, *events: AnyEvent) -> None:
         """Record how this drive ends, unless the session was stopped or somebody wrote what we have not read."""
-        await self._append(events, needs_running=True, expected_seq=self._expected_seq)
+        await self.append(*events, needs_running=True, expected_seq=self._expected_seq)
 
     async def keep(self, value: object) -> Json:
         """A value in the form the log has it: as JSON, large payloads aside. Secrets go when it is appended."""
@@ -82,22 +98,3 @@ class Recorder:
 
     def now(self) -> datetime:
         return self._clock.now()
-
-    async def _append(
-        self, events: tuple[AnyEvent, ...], *, needs_running: bool, expected_seq: int | None = None
-    ) -> list[Record]:
-        while True:
-            try:
-                records = await self._log.append(
-                    self._session_id,
-                    events,
-                    epoch=self._epoch,
-                    needs_running=needs_running,
-                    expected_seq=expected_seq,
-                )
-            except (StoreFull, StoreBusy) as error:
-                _logger.error("store cannot record; waiting", problem=error.detail, hint=error.hint)
-                await sleep(self._clock, _STORE_RETRY_SECONDS)
-            else:
-                self._expected_seq += len(records)
-                return records

@@ -60,7 +60,9 @@ class Run:
             given = {"args": args, "kwargs": kwargs} if kwargs else args
             kept = await self._drive.recorder.keep(given)
             step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path))
-            output = await self._drive.recorder.restore(await outcome(self._drive, step))
+            output = await outcome(self._drive, step)
+            if isinstance(output, dict):
+                output = await self._drive.recorder.restore(output)
         try:
             return declared.output(output)
         except Unrecordable as error:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from belayer.vocabulary.errors import LogicError
-from belayer.vocabulary.events.event import Json, Usage
+from belayer.vocabulary.events.event import Usage
 
 
 @dataclass(slots=True)
@@ -16,20 +16,20 @@ class StepUnderWay:
     attempt: int
     idempotency_key: str
     reduced: bool
-    show: Callable[[str, dict[str, Json]], None]
-    usage: Usage = field(default_factory=Usage)
+    show: Callable[..., None]
+    usage: Usage | None = None
 
     def use(self, *, tokens: int = 0, usd: float = 0.0) -> None:
         """Count something against the session's budget."""
-        self.usage = self.usage.plus(Usage(tokens=tokens, usd=usd))
+        self.usage = (self.usage or Usage()).plus(Usage(tokens=tokens, usd=usd))
 
     def log(self, text: str) -> None:
         """Show a line to those who watch."""
-        self.show("log", {"text": text, "step": self.key})
+        self.show("log", text=text, step=self.key)
 
     def progress(self, percent: float, text: str = "") -> None:
         """Show how far the step is."""
-        self.show("progress", {"percent": percent, "text": text, "step": self.key})
+        self.show("progress", percent=percent, text=text, step=self.key)
 
 
 UNDER_WAY: ContextVar[StepUnderWay] = ContextVar("step_under_way")

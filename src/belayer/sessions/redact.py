@@ -22,7 +22,7 @@ _SHAPES = (
 )
 
 # What each shape has in it: looking for these first is far quicker than the pattern.
-_SIGNS = ("gh", "glpat-", "AKIA", "ASIA", "sk-", "xox", "AIza", "PRIVATE KEY")
+_SIGNS = ("gh", "glpat-", "AKIA", "ASIA", "sk-", "xox", "AIza", "PRIVATE KEY-----")
 
 
 class Redactor:
