@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Literal, ParamSpec
 
 from belayer.runner.driving import Parts
+from belayer.runner.runner import Runner
 from belayer.sessions.blobs import unpack
 from belayer.sessions.decide import decide
 from belayer.sessions.feed import Frame
@@ -13,6 +14,7 @@ from belayer.sessions.fork import fork_session
 from belayer.sessions.integrity import Finding, verify
 from belayer.sessions.portable import export_session, import_session
 from belayer.sessions.prune import all_rows, choose, remove
+from belayer.sessions.record import check_chain
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, fold, needs_fold
 from belayer.sessions.store import Wanted
@@ -53,8 +55,9 @@ _AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
 class Engine:
     """Everything one can do with sessions."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, runner: Runner) -> None:
         self._parts = parts
+        self._runner = runner
 
     async def start(
         self,
@@ -99,6 +102,10 @@ class Engine:
         await self._parts.log.create(session_id, [SessionChanged(status=Status.QUEUED, begun=begun)])
         return session_id
 
+    def drive(self, session_id: SessionId) -> None:
+        """Have this engine drive the session, if it drives only some."""
+        self._runner.include(session_id)
+
     async def find(self, prefix: str) -> SessionId:
         """The session whose id this is, or begins like this."""
         found = await self._parts.store.matching(prefix.strip().lower()) if prefix.strip() else []
@@ -123,6 +130,7 @@ class Engine:
         records = await self._parts.store.read(session_id)
         if not records:
             raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
+        check_chain(records)
         return fold(session_id, records)
 
     async def follow(self, session_id: SessionId, after: int = 0) -> AsyncIterator[Frame]:

@@ -6,6 +6,7 @@ from belayer.execution.executor import Executor
 from belayer.execution.journal import Journal
 from belayer.execution.recorder import Recorder
 from belayer.vocabulary.events.event import Budget, Mode, Usage
+from belayer.vocabulary.events.lifecycle import Begun
 from belayer.vocabulary.ids import SessionId
 
 
@@ -14,8 +15,7 @@ class Drive:
     """One session being driven. `stopped` is set by the runner when the session must begin nothing new."""
 
     session_id: SessionId
-    mode: Mode
-    budget: Budget
+    begun: Begun
     journal: Journal
     recorder: Recorder
     executor: Executor
@@ -24,7 +24,11 @@ class Drive:
     limited: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.limited = self.budget != Budget()
+        self.limited = self.begun.budget != Budget()
+
+    @property
+    def mode(self) -> Mode:
+        return self.begun.mode
 
     def idempotency_key(self, path: str) -> str:
         """The same for every attempt at a step; another after a rewind, for then it is to happen anew."""

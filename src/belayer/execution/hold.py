@@ -12,7 +12,7 @@ EXTEND, STOP = "extend", "stop"
 
 async def hold_if_exceeded(drive: Drive) -> None:
     """Return when the budget allows another step; else ask for more, or fail where nobody can be asked."""
-    over = exceeded(drive.budget, drive.journal.grants, drive.usage)
+    over = exceeded(drive.begun.budget, drive.journal.grants, drive.usage)
     if over is None:
         return
     said = f"The budget of {over.allowed:g} {over.limit} is used up ({over.used:g})."

@@ -9,6 +9,7 @@ import structlog
 
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Breakers, Executor
+from belayer.execution.journal import Journal
 from belayer.execution.journal import read as read_journal
 from belayer.execution.recorder import Recorder
 from belayer.execution.retry import RetryPolicy
@@ -86,12 +87,15 @@ class Driving:
     async def go(self) -> None:
         """Drive the session until it waits, ends, is stopped, or is somebody else's."""
         while self._stopped is None:
-            taken = await self._take()
-            if taken is None or not await self._once(*taken):
+            drive = await self._take()
+            if drive is None or not await self._once(drive):
                 return
 
-    async def _take(self) -> tuple[SessionRow, list[Record]] | None:
-        """Raise the epoch, so that whoever drove it before can record nothing more; None if it is not to be driven."""
+    async def _take(self) -> Drive | None:
+        """Raise the epoch, so that whoever drove it before can record nothing more; None if it is not to be driven.
+
+        The whole log is checked and read first: one that is damaged, or newer than this code, is not touched.
+        """
         while True:
             row = await self.parts.store.row(self.session_id)
             if row is None or not _takeable(row, self.parts.drivers):
@@ -100,21 +104,30 @@ class Driving:
             check_chain(records)
             if len(records) < row.last_seq:
                 raise CorruptLog(self.session_id, len(records) + 1, "the record is missing")
+            begun, journal = _begun(records), read_journal(records)
             taking = SessionChanged(status=Status.RUNNING, epoch=row.epoch + 1, driver=self.parts.drivers.me)
             try:
-                records += await self.parts.log.append(
+                await self.parts.log.append(
                     self.session_id, [taking], epoch=row.epoch, expected_seq=row.last_seq
                 )
             except (Moved, Fenced):
                 continue
-            return row, records
+            return self._prepared(begun, journal, row.epoch + 1, row.last_seq + 1)
 
-    async def _once(self, row: SessionRow, records: list[Record]) -> bool:
+    def _prepared(self, begun: Begun, journal: Journal, epoch: int, last_seq: int) -> Drive:
+        parts = self.parts
+        recorder = Recorder(
+            parts.log, parts.feed, parts.blobs, parts.redactor, parts.clock, self.session_id, epoch, last_seq
+        )
+        executor = Executor(recorder, parts.clock, parts.breakers, parts.retry)
+        drive = Drive(self.session_id, begun, journal, recorder, executor, journal.usage)
+        drive.stopped = self._stopped
+        self._drive = drive
+        return drive
+
+    async def _once(self, drive: Drive) -> bool:
         """Replay and run once; whether to go on at once, because somebody wrote in the meantime."""
-        drive = self._drive = self._begin(row, records)
-        if self._stopped is not None:
-            drive.stopped = self._stopped
-        ending = await self._work(self._run(drive, records))
+        ending = await self._work(self._run(drive))
         if ending is None:
             return False
         try:
@@ -125,29 +138,11 @@ class Driving:
             return False
         return False
 
-    def _begin(self, row: SessionRow, records: list[Record]) -> Drive:
-        parts = self.parts
-        journal = read_journal(records)
-        recorder = Recorder(
-            parts.log,
-            parts.feed,
-            parts.blobs,
-            parts.redactor,
-            parts.clock,
-            self.session_id,
-            row.epoch + 1,
-            journal.last_seq,
-        )
-        executor = Executor(recorder, parts.clock, parts.breakers, parts.retry)
-        begun = _begun(records)
-        return Drive(self.session_id, begun.mode, begun.budget, journal, recorder, executor, journal.usage)
-
-    async def _run(self, drive: Drive, records: list[Record]) -> list[SessionChanged | ErrorMet] | None:
+    async def _run(self, drive: Drive) -> list[SessionChanged | ErrorMet] | None:
         """How the session stands once its workflow has gone as far as it can."""
         try:
-            begun = _begun(records)
-            workflow = self.parts.workflows.named(begun.workflow)
-            result = await workflow(Run(drive), await drive.recorder.restore(begun.input))
+            workflow = self.parts.workflows.named(drive.begun.workflow)
+            result = await workflow(Run(drive), drive.begun.input)
             return [SessionChanged(status=Status.COMPLETED, result=await drive.recorder.keep(result))]
         except Suspended as leaving:
             if self._stopped is not None:

@@ -58,6 +58,13 @@ class Runner:
             if self.habits.idle_seconds > 0:
                 group.create_task(self._expire_idle())
 
+    def include(self, session_id: SessionId) -> None:
+        """Drive this session too, where only some are driven."""
+        if self.habits.only is not None:
+            self.habits.only.add(session_id)
+        self._left_alone.discard(session_id)
+        self._news.set()
+
     async def drain(self) -> None:
         """Begin nothing new and let current steps end, for as long as the grace allows."""
         self._closing = True
@@ -132,7 +139,7 @@ class Runner:
     async def _keep_time(self) -> None:
         while True:
             self._times.clear()
-            now = to_micros(self.parts.clock.now())
+            now = self.parts.clock.micros()
             for session_id in await self.parts.store.ripe(now):
                 await self._command(session_id, Wake())
             following = await self.parts.store.next_wake()
@@ -150,7 +157,7 @@ class Runner:
     async def _expire_idle(self) -> None:
         while True:
             await sleep(self.parts.clock, self.habits.idle_seconds / _SWEEPS_PER_TIMEOUT)
-            before = to_micros(self.parts.clock.now()) - int(self.habits.idle_seconds * 1e6)
+            before = self.parts.clock.micros() - int(self.habits.idle_seconds * 1e6)
             for session_id in await self.parts.store.idle_since(before):
                 await self._command(session_id, Expire(), untouched_since=before)
 

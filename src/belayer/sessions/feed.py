@@ -5,7 +5,7 @@ A follower who is too slow is dropped and may come back with its cursor; nobody 
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pydantic_core import to_json
@@ -59,8 +59,6 @@ class _Follower:
         return self.types is None or (record is not None and record.type in self.types)
 
     def offer(self, frame: Frame) -> None:
-        if not self.wants(frame.record):
-            return
         if len(self.frames) >= _FRAMES_A_FOLLOWER_MAY_LAG:
             self.dropped = True
             self.frames.clear()
@@ -94,7 +92,9 @@ class Feed:
                 continue
             channel.last_seq = record.seq
             channel.written.clear()
-            _offer(channel, Frame(record.session_id, record))
+            wanting = [follower for follower in channel.followers if follower.wants(record)]
+            if wanting:
+                _offer(wanting, Frame(record.session_id, record))
 
     def is_watched(self, session_id: SessionId) -> bool:
         """Whether anybody would see a passing frame."""
@@ -109,7 +109,8 @@ class Feed:
         if type_ == "token":
             message = str(data.get("message", ""))
             channel.written[message] = channel.written.get(message, "") + str(data.get("text", ""))
-        _offer(channel, self._passing(session_id, channel, type_, data))
+        wanting = [follower for follower in channel.followers if follower.wants(None)]
+        _offer(wanting, self._passing(session_id, channel, type_, data))
 
     async def catch_up(self) -> None:
         """Pass on what another process wrote."""
@@ -163,8 +164,8 @@ class Feed:
         return Frame(session_id, None, wire)
 
 
-def _offer(channel: _Channel, frame: Frame) -> None:
-    for follower in channel.followers:
+def _offer(followers: Iterable[_Follower], frame: Frame) -> None:
+    for follower in followers:
         follower.offer(frame)
 
 

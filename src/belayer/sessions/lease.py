@@ -4,6 +4,7 @@ A driver is a process that holds a file lock under its own name: the lock ends w
 """
 
 import fcntl
+import os
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -48,13 +49,12 @@ class LockedDrivers:
     def __enter__(self) -> "LockedDrivers":
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._held = (self._folder / self._me).open("wb")
+            self._held = _locked(self._folder / self._me)
         except OSError as error:
             raise StoreReadOnly(
                 f"The folder {self._folder} cannot be written ({error.strerror}). Nothing was changed.",
                 "Give this user write permission to it, or set BELAYER_HOME to a folder that it may write.",
             ) from error
-        fcntl.flock(self._held, fcntl.LOCK_EX)
         self._sweep()
         return self
 
@@ -70,6 +70,16 @@ class LockedDrivers:
         for path in self._folder.iterdir():
             if path.name != self._me and not _is_locked(path):
                 path.unlink(missing_ok=True)
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """The file, made and locked. A neighbour may sweep it away between the two; then it is made again."""
+    while True:
+        file = path.open("wb")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+            return file
+        file.close()
 
 
 def _is_locked(path: Path) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from belayer.sessions.record import Entry, Record
+from belayer.sessions.record import Entry, Record, check_chain
 from belayer.sessions.redact import Redactor
 from belayer.sessions.state import SessionState, advance, fold, needs_fold
 from belayer.sessions.store import Answers, Proposal, Store
-from belayer.vocabulary.clock import Clock, to_micros
+from belayer.vocabulary.clock import Clock
 from belayer.vocabulary.errors import BelayerError, Moved, StoreError, UnknownSession
 from belayer.vocabulary.events.catalog import AnyEvent, to_data
 from belayer.vocabulary.ids import SessionId
@@ -94,8 +94,9 @@ class Log:
         """The state now. Owned by the log: look, do not touch, do not keep over an await."""
         state = self._states.pop(session_id, None) or SessionState(session_id)
         while page := await self._store.read(session_id, state.seq, _PAGE):
+            check_chain(page, state.seq, state.last_hash)
             if needs_fold(page):
-                state = fold(session_id, await self._store.read(session_id))
+                state = fold(session_id, await self._store.read(session_id, 0, page[-1].seq))
             else:
                 advance(state, page)
         if state.seq == 0:
@@ -122,10 +123,10 @@ class Log:
         data = to_data(event)
         clean = self._redactor.data(data)
         parsed = event if clean is data else None
-        return Entry(event.type, type(event).version, to_micros(self._clock.now()), clean, None, parsed)
+        return Entry(event.type, type(event).version, self._clock.micros(), clean, None, parsed)
 
     def _entries(self, events: Sequence[AnyEvent]) -> tuple[Entry, ...]:
-        return tuple(self.entry(event) for event in events)
+        return tuple([self.entry(event) for event in events])
 
     async def _propose(self, proposal: Proposal) -> list[Record]:
         if self._is_alone(proposal.session_id):
@@ -191,14 +192,14 @@ class Log:
     async def _decided(self, waiting: _Waiting, decide: Decide) -> list[_Waiting]:
         try:
             state = await self.state(waiting.proposal.session_id)
-            events = decide(state, self._clock.now())
+            entries = self._entries(decide(state, self._clock.now()))
         except BelayerError as error:
             waiting.refuse(error)
             return []
-        if not events:
+        if not entries:
             waiting.grant([])
             return []
-        waiting.proposal = Proposal(state.id, self._entries(events), expected_seq=state.seq)
+        waiting.proposal = Proposal(state.id, entries, expected_seq=state.seq)
         return [waiting]
 
     async def _commit(self, group: list[_Waiting]) -> None:

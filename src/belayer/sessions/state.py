@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
 
-from belayer.sessions.record import Record, in_force, rewound_to
+from belayer.sessions.record import GENESIS, Record, in_force, rewound_to
 from belayer.vocabulary.clock import from_micros
 from belayer.vocabulary.errors import Problem
 from belayer.vocabulary.events.event import Budget, Effect, Json, Mode, Status, StepStatus, Usage
@@ -54,6 +54,7 @@ class SessionState:
 
     id: SessionId
     seq: int = 0
+    last_hash: bytes = GENESIS
     status: Status = Status.QUEUED
     reason: str | None = None
     workflow: str = ""
@@ -100,7 +101,7 @@ def advance(state: SessionState, records: Iterable[Record]) -> None:
     """Take further records into account. None of them may be a rewind: those need a fold of the whole log."""
     for record in records:
         _apply(state, record)
-        state.seq, state.updated_at = record.seq, from_micros(record.at)
+        state.seq, state.last_hash, state.updated_at = record.seq, record.hash, from_micros(record.at)
 
 
 def needs_fold(records: Iterable[Record]) -> bool:

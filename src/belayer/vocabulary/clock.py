@@ -21,6 +21,10 @@ class Clock(Protocol):
 
     def now(self) -> datetime: ...
 
+    def micros(self) -> int:
+        """Now, in microseconds since 1970."""
+        ...
+
     def monotonic(self) -> float: ...
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> Timer: ...
@@ -31,6 +35,9 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    def micros(self) -> int:
+        return time.time_ns() // 1000
 
     def monotonic(self) -> float:
         return time.monotonic()
@@ -50,6 +57,9 @@ class ManualClock:
 
     def now(self) -> datetime:
         return self._now
+
+    def micros(self) -> int:
+        return to_micros(self._now)
 
     def monotonic(self) -> float:
         return self._elapsed

@@ -54,8 +54,12 @@ class SqliteStore:
     async def open(cls, path: Path) -> "SqliteStore":
         """Open the file, making or migrating it first."""
         store = cls(path)
-        await store._writer.do(migrate)
-        await store._reader.do(_data_version)
+        try:
+            await store._writer.do(migrate)
+            await store._reader.do(_data_version)
+        except BaseException:
+            await store.close()
+            raise
         return store
 
     async def commit(self, proposals: Sequence[Proposal]) -> Answers:

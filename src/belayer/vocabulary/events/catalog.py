@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json
 
-from belayer.vocabulary.errors import CorruptLog, NewerEvent
+from belayer.vocabulary.errors import CorruptLog, NewerEvent, Unrecordable
 from belayer.vocabulary.events.event import Event
 from belayer.vocabulary.events.lifecycle import (
     BudgetReached,
@@ -45,13 +45,20 @@ _CLASSES: Mapping[str, type[Event]] = {
 }
 _READERS = {name: TypeAdapter[Any](cls) for name, cls in _CLASSES.items()}
 
+_TYPE = {"type"}
+
 # (type, version) → how its data becomes the data of the next version.
 UPCASTS: Mapping[tuple[str, int], Upcast] = {}
 
 
 def to_data(event: AnyEvent) -> bytes:
     """The event's data as it is stored and sent: JSON without the type and without what is None."""
-    return to_json(event, exclude={"type"}, exclude_none=True)
+    try:
+        return event.__pydantic_serializer__.to_json(event, exclude=_TYPE, exclude_none=True)
+    except (PydanticSerializationError, ValueError) as error:
+        raise Unrecordable(
+            f"A {event.type} event cannot be kept in the log: {error}", "Use texts that are valid Unicode."
+        ) from error
 
 
 def from_data(
