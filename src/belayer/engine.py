@@ -7,7 +7,7 @@ from typing import Any, Literal, ParamSpec
 
 from belayer.runner.driving import Parts
 from belayer.runner.runner import Runner
-from belayer.sessions.blobs import unpack
+from belayer.sessions.blobs import whole
 from belayer.sessions.decide import decide
 from belayer.sessions.feed import Frame
 from belayer.sessions.fork import fork_session
@@ -131,7 +131,9 @@ class Engine:
         if not records:
             raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
         check_chain(records)
-        return fold(session_id, records)
+        state = fold(session_id, records)
+        state.result = await whole(self._parts.blobs, "result", state.result, state.result_aside)
+        return state
 
     async def follow(self, session_id: SessionId, after: int = 0) -> AsyncIterator[Frame]:
         """Every event after the cursor, then live."""
@@ -162,11 +164,11 @@ class Engine:
         """The result, once the session has ended; SessionFailed if it ended without one."""
         ending = await self._reached(session_id, FINAL)
         if ending is not None and ending.status is Status.COMPLETED:
-            return await unpack(self._parts.blobs, ending.result)
+            return await whole(self._parts.blobs, "result", ending.result, ending.aside)
         state = await self.state(session_id)
         if state.status is not Status.COMPLETED:
             raise SessionFailed(session_id, state.problem or _ended(state))
-        return await unpack(self._parts.blobs, state.result)
+        return state.result
 
     async def tell(self, session_id: SessionId, command: Command) -> SessionState:
         """Carry a command out, or refuse it with a reason; the state afterwards."""

@@ -15,7 +15,7 @@ import structlog
 from belayer.execution.act import Act
 from belayer.execution.breaker import Breaker, BreakerState
 from belayer.execution.failures import leaves_doubt, understood
-from belayer.execution.recorder import Recorder
+from belayer.execution.recorder import Kept, Recorder, asides
 from belayer.execution.retry import Again, RetryPolicy
 from belayer.execution.step import UNDER_WAY, StepUnderWay
 from belayer.vocabulary.clock import Clock, sleep
@@ -29,7 +29,7 @@ from belayer.vocabulary.errors import (
     StepTimedOut,
     StoreError,
 )
-from belayer.vocabulary.events.event import Effect, Json, StepStatus
+from belayer.vocabulary.events.event import Effect, StepStatus
 from belayer.vocabulary.events.steps import BreakerChanged, Retried, StepChanged
 
 _logger = structlog.get_logger()
@@ -46,7 +46,7 @@ class Step:
     act: Act[..., Any]
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
-    input: Json
+    input: Kept
     idempotency_key: str
 
 
@@ -167,7 +167,8 @@ class Executor:
             with _Deadline(self._clock, timeout, act.name):
                 value = await act(*step.args, **step.kwargs)
             output = await self._recorder.keep(value)
-            act.check(output)
+            if output.aside is None:
+                act.check(output.value)
         except asyncio.CancelledError:
             if act.effect is not Effect.READ:
                 await self._recorder.append(_changed(step, attempt, StepStatus.PAUSED))
@@ -180,14 +181,16 @@ class Executor:
             raise understood(error, act.name) from error
         finally:
             UNDER_WAY.reset(token)
+        given = step.input if act.effect is Effect.READ else None
         return StepChanged(
             key=step.key,
             name=act.name,
             status=StepStatus.COMPLETED,
             attempt=attempt,
             effect=act.effect,
-            input=step.input if act.effect is Effect.READ else None,
-            output=output,
+            input=given and given.value,
+            output=output.value,
+            aside=asides(input=given, output=output) if output.aside or (given and given.aside) else None,
             seconds=round(self._clock.monotonic() - began, 6),
             usage=under_way.usage,
         )
@@ -274,13 +277,16 @@ class _Deadline:
             self._task.cancel()
 
 
-def _changed(step: Step, attempt: int, status: StepStatus, given: Json = None, **more: Any) -> StepChanged:
+def _changed(
+    step: Step, attempt: int, status: StepStatus, given: Kept | None = None, **more: Any
+) -> StepChanged:
     return StepChanged(
         key=step.key,
         name=step.act.name,
         status=status,
         attempt=attempt,
         effect=step.act.effect,
-        input=given,
+        input=given and given.value,
+        aside=asides(input=given),
         **more,
     )

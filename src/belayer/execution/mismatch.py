@@ -5,7 +5,7 @@ from collections.abc import Callable
 from belayer.execution.executor import Step
 from belayer.execution.journal import Trace
 from belayer.vocabulary.errors import ReplayMismatch
-from belayer.vocabulary.events.event import Json
+from belayer.vocabulary.events.event import Aside, Json
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
 
 _SHOWN = 80
@@ -20,14 +20,16 @@ def mismatch(path: str, recorded: str, asked: str) -> ReplayMismatch:
 
 def check_shape(step: Step, trace: Trace, clean: Callable[[Json], Json]) -> None:
     """Raise unless the recorded step is the one the code asks for. What was recorded has no secrets in it."""
-    recorded = trace.first
-    same_act = recorded.name == step.act.name
-    if same_act and (recorded.input == step.input or recorded.input == clean(step.input)):
+    recorded, given = trace.first, step.input
+    aside = (recorded.aside or {}).get("input")
+    if (recorded.name, aside) == (step.act.name, given.aside) and (
+        recorded.input == given.value or recorded.input == clean(given.value)
+    ):
         return
     raise mismatch(
         step.key,
-        f"{recorded.name}({_short(recorded.input)})",
-        f"{step.act.name}({_short(clean(step.input))})",
+        f"{recorded.name}({_shown(recorded.input, aside)})",
+        f"{step.act.name}({_shown(clean(given.value), given.aside)})",
     )
 
 
@@ -37,6 +39,6 @@ def described(request: InputRequested | ApprovalRequested) -> str:
     return f"the {request.kind} question {request.prompt!r}"
 
 
-def _short(value: Json) -> str:
-    text = repr(value)
+def _shown(value: Json, aside: Aside | None) -> str:
+    text = repr(value) if aside is None else f"{aside.bytes} bytes with digest {aside.digest[:12]}"
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

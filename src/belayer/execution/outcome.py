@@ -7,13 +7,14 @@ from belayer.execution.executor import Done, Step
 from belayer.execution.hold import hold_if_exceeded
 from belayer.execution.journal import Trace
 from belayer.execution.mismatch import check_shape
+from belayer.execution.recorder import asides
 from belayer.vocabulary.errors import StepFailed
-from belayer.vocabulary.events.event import Json, StepStatus
+from belayer.vocabulary.events.event import StepStatus
 from belayer.vocabulary.events.steps import StepChanged
 
 
-async def outcome(drive: Drive, step: Step) -> Json:
-    """The step's output as the log keeps it."""
+async def outcome(drive: Drive, step: Step) -> StepChanged:
+    """The event that says how the step ended; StepFailed when it failed."""
     trace = drive.journal.steps.get(step.key)
     if trace is None:
         return await _do(drive, step, 1)
@@ -25,40 +26,43 @@ async def outcome(drive: Drive, step: Step) -> Json:
     return await _do(drive, step, trace.attempts + 1)
 
 
-def _recorded(step: Step, ended: StepChanged) -> Json:
+def _recorded(step: Step, ended: StepChanged) -> StepChanged:
     if ended.problem is not None:
         raise StepFailed(step.key, ended.problem)
-    return ended.output
+    return ended
 
 
-async def _do(drive: Drive, step: Step, attempt: int) -> Json:
+async def _do(drive: Drive, step: Step, attempt: int) -> StepChanged:
     if drive.limited:
         await hold_if_exceeded(drive)
     result = await drive.executor.perform(step, attempt)
     if isinstance(result, Done):
         if drive.limited:
             drive.usage = drive.usage.plus(result.event.spent())
-        return result.event.output
+        return result.event
     return await _settle(drive, step, result.attempt, result.reason)
 
 
-async def _settle(drive: Drive, step: Step, attempt: int, reason: str) -> Json:
+async def _settle(drive: Drive, step: Step, attempt: int, reason: str) -> StepChanged:
     found = await settle(drive, step, attempt, reason)
     if not isinstance(found, Happened):
         return await _do(drive, step, attempt + 1)
     output = await drive.recorder.keep(found.output)
-    await drive.recorder.append(
+    (record,) = await drive.recorder.append(
         StepChanged(
             key=step.key,
             name=step.act.name,
             status=StepStatus.COMPLETED,
             attempt=attempt,
             effect=step.act.effect,
-            output=output,
+            output=output.value,
+            aside=asides(output=output),
             seconds=0.0,
         )
     )
-    return output
+    recorded = record.event()
+    assert isinstance(recorded, StepChanged)
+    return recorded
 
 
 def _why(trace: Trace) -> str:

@@ -1,12 +1,13 @@
 """A driver's pen: appends under its epoch, waits while the store cannot take it, and knows if others wrote too."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import structlog
 
 from belayer.execution.suspended import Suspended
-from belayer.sessions.blobs import INLINE_BYTES, Blobs, store_aside, unpack
+from belayer.sessions.blobs import INLINE_BYTES, Blobs, put_aside, whole
 from belayer.sessions.feed import Feed
 from belayer.sessions.log import Log
 from belayer.sessions.record import Record
@@ -14,12 +15,26 @@ from belayer.sessions.redact import Redactor
 from belayer.vocabulary.clock import Clock, sleep
 from belayer.vocabulary.errors import NotRunning, StoreBusy, StoreFull
 from belayer.vocabulary.events.catalog import AnyEvent
-from belayer.vocabulary.events.event import Json
+from belayer.vocabulary.events.event import Aside, Asides, Json
 from belayer.vocabulary.ids import SessionId
 from belayer.vocabulary.plain import decoded, encoded
 
 _STORE_RETRY_SECONDS = 2.0
 _logger = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Kept:
+    """A value as an event holds it: in place, or aside."""
+
+    value: Json
+    aside: Aside | None = None
+
+
+def asides(**kept: Kept | None) -> Asides | None:
+    """What an event says of the fields whose payload lies aside."""
+    found = {name: one.aside for name, one in kept.items() if one is not None and one.aside is not None}
+    return found or None
 
 
 class Recorder:
@@ -76,15 +91,17 @@ class Recorder:
         """Record how this drive ends, unless the session was stopped or somebody wrote what we have not read."""
         await self.append(*events, needs_running=True, expected_seq=self._expected_seq)
 
-    async def keep(self, value: object) -> Json:
+    async def keep(self, value: object) -> Kept:
         """A value in the form the log has it: as JSON, large payloads aside. Secrets go when it is appended."""
         content = encoded(value)
+        plain = decoded(content, value)
         if len(content) > INLINE_BYTES:
-            return await store_aside(self._blobs, self._redactor.data(content))
-        return decoded(content, value)
+            return Kept(None, await put_aside(self._blobs, self._redactor.data(content)))
+        return Kept(plain)
 
-    async def restore(self, kept: Json) -> Json:
-        return await unpack(self._blobs, kept)
+    async def whole(self, field: str, value: Json, asides: Asides | None) -> Json:
+        """The value of an event's field, from wherever it lies."""
+        return await whole(self._blobs, field, value, asides)
 
     def clean(self, value: object) -> Json:
         """The value as JSON without secrets."""
@@ -92,7 +109,7 @@ class Recorder:
 
     def show(self, type_: str, **data: Json) -> None:
         """Show something to whoever follows; it is not kept."""
-        if self._feed.is_watched(self._session_id):
+        if type_ == "token" or self._feed.is_watched(self._session_id):
             clean: Any = self.clean(data)
             self._feed.show(self._session_id, type_, clean)
 

@@ -3,6 +3,7 @@
 from belayer.execution.approvals import Decision, seal
 from belayer.execution.drive import Drive
 from belayer.execution.mismatch import described, mismatch
+from belayer.execution.recorder import asides
 from belayer.execution.suspended import Suspended
 from belayer.vocabulary.errors import NeedsPerson
 from belayer.vocabulary.events.catalog import AnyEvent
@@ -51,11 +52,13 @@ async def decision(drive: Drive, path: str, title: str, shown: object) -> Decisi
     request = drive.journal.requests.get(path)
     if request is None:
         need_person(drive, path, f"an approval of {title!r}")
+        kept = await drive.recorder.keep(clean)
         request = ApprovalRequested(
             request_id=new_request_id(drive.recorder.now()),
             key=path,
             title=title,
-            shown=await drive.recorder.keep(clean),
+            shown=kept.value,
+            aside=asides(shown=kept),
             digest=digest,
         )
         await drive.recorder.begin(request)

@@ -60,9 +60,10 @@ class Run:
             given = {"args": args, "kwargs": kwargs} if kwargs else args
             kept = await self._drive.recorder.keep(given)
             step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path))
-            output = await outcome(self._drive, step)
-            if isinstance(output, dict):
-                output = await self._drive.recorder.restore(output)
+            ended = await outcome(self._drive, step)
+            output = ended.output
+            if ended.aside is not None:
+                output = await self._drive.recorder.whole("output", output, ended.aside)
         try:
             return declared.output(output)
         except Unrecordable as error:

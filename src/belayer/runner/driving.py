@@ -11,7 +11,7 @@ from belayer.execution.drive import Drive
 from belayer.execution.executor import Breakers, Executor
 from belayer.execution.journal import Journal
 from belayer.execution.journal import read as read_journal
-from belayer.execution.recorder import Recorder
+from belayer.execution.recorder import Recorder, asides
 from belayer.execution.retry import RetryPolicy
 from belayer.execution.run import Run
 from belayer.execution.suspended import Suspended
@@ -143,7 +143,8 @@ class Driving:
         try:
             workflow = self.parts.workflows.named(drive.begun.workflow)
             result = await workflow(Run(drive), drive.begun.input)
-            return [SessionChanged(status=Status.COMPLETED, result=await drive.recorder.keep(result))]
+            kept = await drive.recorder.keep(result)
+            return [SessionChanged(status=Status.COMPLETED, result=kept.value, aside=asides(result=kept))]
         except Suspended as leaving:
             if self._stopped is not None:
                 return [SessionChanged(status=Status.QUEUED, reason=self._stopped)]

@@ -3,18 +3,17 @@
 import asyncio
 import hashlib
 import os
-import re
 import tempfile
 from pathlib import Path
 from typing import Protocol
 
 from pydantic_core import from_json
 
+from belayer.sessions.record import Record
 from belayer.vocabulary.errors import StoreError, StoreFull
-from belayer.vocabulary.events.event import Json
+from belayer.vocabulary.events.event import Aside, Asides, Json
 
 INLINE_BYTES = 32 * 1024
-_REF = re.compile(rb'\{"\$blob":"([0-9a-f]{64})","bytes":\d+\}')
 
 
 class Blobs(Protocol):
@@ -29,23 +28,23 @@ class Blobs(Protocol):
     async def remove(self, digest: str) -> None: ...
 
 
-async def store_aside(blobs: Blobs, content: bytes) -> Json:
-    """Keep a large JSON text aside; what stands for it in the event."""
-    return {"$blob": await blobs.put(content), "bytes": len(content)}
+async def put_aside(blobs: Blobs, content: bytes) -> Aside:
+    """Keep a large JSON text; what stands for it in the event."""
+    return Aside(digest=await blobs.put(content), bytes=len(content))
 
 
-async def unpack(blobs: Blobs, value: Json) -> Json:
-    """The value that was kept aside, or the value itself."""
-    if not isinstance(value, dict) or set(value) != {"$blob", "bytes"}:
+async def whole(blobs: Blobs, field: str, value: Json, asides: Asides | None) -> Json:
+    """The value of an event's field, from wherever it lies."""
+    if asides is None or field not in asides:
         return value
-    return from_json(await blobs.get(str(value["$blob"])))
+    return from_json(await blobs.get(asides[field].digest))
 
 
-def referred(data: bytes) -> list[str]:
-    """The blobs that an event's data refers to."""
-    if b'"$blob"' not in data:
-        return []
-    return [found.decode() for found in _REF.findall(data)]
+def referred(record: Record) -> set[str]:
+    """The blobs that a record refers to."""
+    if b'"aside"' not in record.data:
+        return set()
+    return {aside.digest for aside in (record.event().aside or {}).values()}
 
 
 class MemoryBlobs:
@@ -86,28 +85,24 @@ class FileBlobs:
         return await asyncio.to_thread(self._read, digest)
 
     async def digests(self) -> set[str]:
-        return await asyncio.to_thread(
-            lambda: {path.parent.name + path.name for path in self._folder.glob("??/*")}
-        )
+        return await asyncio.to_thread(self._names)
 
     async def remove(self, digest: str) -> None:
         await asyncio.to_thread(lambda: self._place(digest).unlink(missing_ok=True))
+
+    def _names(self) -> set[str]:
+        return {path.parent.name + path.name for path in self._folder.glob("??/*")}
 
     def _place(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest[2:]
 
     def _write(self, digest: str, content: bytes) -> None:
         place = self._place(digest)
-        if place.exists():
-            return
         try:
+            if place.exists() and place.read_bytes() == content:
+                return
             place.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self._folder, prefix="new-", delete=False) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(file.name).replace(place)
-            _sync_folder(place.parent)
+            _write_whole(place, content)
         except OSError as error:
             raise StoreFull(
                 f"A payload of {len(content)} bytes cannot be written to {self._folder} ({error.strerror}).",
@@ -121,13 +116,26 @@ class FileBlobs:
             raise _missing(digest) from error
         if hashlib.sha256(content).hexdigest() != digest:
             raise StoreError(
-                f"Blob {digest} is not what was written.", "Restore the store's folder from a backup."
+                f"Payload {digest} is not what was written.", "Restore the store's folder from a backup."
             )
         return content
 
 
 def _missing(digest: str) -> StoreError:
-    return StoreError(f"Blob {digest} is missing.", "Restore the store's folder from a backup.")
+    return StoreError(f"Payload {digest} is missing.", "Restore the store's folder from a backup.")
+
+
+def _write_whole(place: Path, content: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=place.parent.parent, prefix="new-", delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).replace(place)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+    _sync_folder(place.parent)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -15,6 +15,7 @@ from belayer.sessions.store import Store
 from belayer.vocabulary.clock import Clock, rfc3339
 from belayer.vocabulary.errors import TransientError
 from belayer.vocabulary.events.event import Json
+from belayer.vocabulary.events.steps import StepChanged
 from belayer.vocabulary.ids import SessionId
 
 _FRAMES_A_FOLLOWER_MAY_LAG = 1_000
@@ -66,14 +67,21 @@ class _Follower:
             self.frames.append(frame)
         self.news.set()
 
+    def forget_passing(self) -> None:
+        """Drop what a snapshot is about to tell as a whole."""
+        self.frames = deque(frame for frame in self.frames if frame.record is not None)
+
 
 @dataclass(slots=True)
 class _Channel:
-    """What a followed session needs in memory; gone with its last follower."""
+    """A session that is followed. `behind`: something was written that was not passed on yet."""
 
     last_seq: int
+    behind: bool = False
     followers: set[_Follower] = field(default_factory=set[_Follower])
-    written: dict[str, str] = field(default_factory=dict[str, str])
+
+    def wanting(self, record: Record | None) -> list[_Follower]:
+        return [follower for follower in self.followers if follower.wants(record)]
 
 
 class Feed:
@@ -83,39 +91,43 @@ class Feed:
         self._store = store
         self._clock = clock
         self._channels: dict[SessionId, _Channel] = {}
+        self._written: dict[SessionId, dict[str, str]] = {}
 
     def publish(self, records: Sequence[Record]) -> None:
-        """Pass committed records on. Called by the log, in commit order."""
+        """Pass committed records on, in order. Called by the log; what does not follow on is read later."""
         for record in records:
+            if record.session_id in self._written:
+                self._no_longer_written(record)
             channel = self._channels.get(record.session_id)
             if channel is None or record.seq <= channel.last_seq:
                 continue
+            if record.seq > channel.last_seq + 1:
+                channel.behind = True
+                for follower in channel.followers:
+                    follower.news.set()
+                return
             channel.last_seq = record.seq
-            channel.written.clear()
-            wanting = [follower for follower in channel.followers if follower.wants(record)]
-            if wanting:
-                _offer(wanting, Frame(record.session_id, record))
+            _offer(channel.wanting(record), Frame(record.session_id, record))
 
     def is_watched(self, session_id: SessionId) -> bool:
         """Whether anybody would see a passing frame."""
         channel = self._channels.get(session_id)
-        return channel is not None and any(follower.wants(None) for follower in channel.followers)
+        return channel is not None and bool(channel.wanting(None))
 
     def show(self, session_id: SessionId, type_: str, data: dict[str, Json]) -> None:
         """Pass on something that is not kept: a token, a line of output, progress."""
-        channel = self._channels.get(session_id)
-        if channel is None:
-            return
         if type_ == "token":
+            written = self._written.setdefault(session_id, {})
             message = str(data.get("message", ""))
-            channel.written[message] = channel.written.get(message, "") + str(data.get("text", ""))
-        wanting = [follower for follower in channel.followers if follower.wants(None)]
-        _offer(wanting, self._passing(session_id, channel, type_, data))
+            written[message] = written.get(message, "") + str(data.get("text", ""))
+        channel = self._channels.get(session_id)
+        if channel is not None:
+            _offer(channel.wanting(None), self._passing(session_id, channel.last_seq, type_, data))
 
     async def catch_up(self) -> None:
         """Pass on what another process wrote."""
-        for session_id, channel in list(self._channels.items()):
-            self.publish(await self._store.read(session_id, channel.last_seq))
+        for session_id in list(self._channels):
+            await self._catch_up(session_id)
 
     async def follow(
         self, session_id: SessionId, after: int = 0, types: frozenset[str] | None = None
@@ -125,18 +137,22 @@ class Feed:
         With `types`, only durable events of these types.
         """
         follower = _Follower(types)
-        channel = self._channels.setdefault(session_id, _Channel(after))
+        after = max(after, 0)
+        async for frame in self._missed(session_id, after):
+            after = frame.seq or after
+            if follower.wants(frame.record):
+                yield frame
+        row = await self._store.row(session_id)
+        head = min(after, row.last_seq if row else 0)
+        channel = self._channels.setdefault(session_id, _Channel(head))
         channel.followers.add(follower)
         try:
-            async for frame in self._missed(session_id, after):
-                after = frame.seq or after
-                if follower.wants(frame.record):
-                    yield frame
-            channel.last_seq = max(channel.last_seq, after)
-            if channel.written and follower.wants(None):
-                data: dict[str, Json] = {"messages": dict(channel.written)}
-                yield self._passing(session_id, channel, "snapshot", data)
-            async for frame in _coming(follower, after):
+            await self._catch_up(session_id)
+            if types is None and self._written.get(session_id):
+                follower.forget_passing()
+                messages: dict[str, Json] = {**self._written[session_id]}
+                yield self._passing(session_id, channel.last_seq, "snapshot", {"messages": messages})
+            async for frame in self._coming(session_id, channel, follower, after):
                 yield frame
         finally:
             channel.followers.discard(follower)
@@ -149,11 +165,47 @@ class Feed:
                 yield Frame(session_id, record)
             after = page[-1].seq
 
-    def _passing(self, session_id: SessionId, channel: _Channel, type_: str, data: dict[str, Json]) -> Frame:
+    async def _coming(
+        self, session_id: SessionId, channel: _Channel, follower: _Follower, after: int
+    ) -> AsyncIterator[Frame]:
+        while True:
+            if channel.behind:
+                await self._catch_up(session_id)
+            while follower.frames and not follower.dropped:
+                frame = follower.frames.popleft()
+                if frame.seq is None or frame.seq > after:
+                    after = frame.seq or after
+                    yield frame
+            if follower.dropped:
+                raise TooSlow(
+                    f"This follower was too slow and was dropped after seq {after}.",
+                    f"Follow again after seq {after}; nothing is lost.",
+                )
+            await follower.news.wait()
+            follower.news.clear()
+
+    async def _catch_up(self, session_id: SessionId) -> None:
+        """Read what was written behind our back, page by page, until it joins what is passed on at once."""
+        while (channel := self._channels.get(session_id)) is not None:
+            channel.behind = False
+            page = await self._store.read(session_id, channel.last_seq, _PAGE)
+            self.publish(page)
+            if len(page) < _PAGE and not channel.behind:
+                return
+
+    def _no_longer_written(self, record: Record) -> None:
+        """The durable event has the whole of what its tokens were a part of."""
+        event = record.event()
+        if isinstance(event, StepChanged):
+            self._written[record.session_id].pop(event.key, None)
+        if record.type == "session" or not self._written[record.session_id]:
+            del self._written[record.session_id]
+
+    def _passing(self, session_id: SessionId, after: int, type_: str, data: dict[str, Json]) -> Frame:
         wire = to_json(
             {
                 "seq": None,
-                "after": channel.last_seq,
+                "after": after,
                 "session_id": session_id,
                 "type": type_,
                 "stage": None,
@@ -167,21 +219,3 @@ class Feed:
 def _offer(followers: Iterable[_Follower], frame: Frame) -> None:
     for follower in followers:
         follower.offer(frame)
-
-
-async def _coming(follower: _Follower, after: int) -> AsyncIterator[Frame]:
-    while True:
-        await follower.news.wait()
-        follower.news.clear()
-        if follower.dropped:
-            raise TooSlow(
-                f"This follower was too slow and was dropped after seq {after}.",
-                f"Follow again after seq {after}; nothing is lost.",
-            )
-        while follower.frames:
-            frame = follower.frames.popleft()
-            if frame.seq is not None:
-                if frame.seq <= after:
-                    continue
-                after = frame.seq
-            yield frame

@@ -84,7 +84,7 @@ async def _verify_session(store: Store, blobs: Blobs, row: SessionRow, rebuild: 
 async def _damaged_blobs(blobs: Blobs, records: list[Record]) -> list[Damage]:
     damage: list[Damage] = []
     for record in records:
-        for digest in referred(record.data):
+        for digest in referred(record):
             try:
                 await blobs.get(digest)
             except StoreError as error:

@@ -11,8 +11,8 @@ from belayer.sessions.redact import Redactor
 from belayer.sessions.state import SessionState, advance, fold, needs_fold
 from belayer.sessions.store import Answers, Proposal, Store
 from belayer.vocabulary.clock import Clock
-from belayer.vocabulary.errors import BelayerError, Moved, StoreError, UnknownSession
-from belayer.vocabulary.events.catalog import AnyEvent, to_data
+from belayer.vocabulary.errors import BelayerError, CorruptLog, Moved, StoreError, UnknownSession
+from belayer.vocabulary.events.catalog import AnyEvent, from_data, to_data
 from belayer.vocabulary.ids import SessionId
 
 Decide = Callable[[SessionState, datetime], Sequence[AnyEvent]]
@@ -122,8 +122,9 @@ class Log:
         """The form in which an event is stored."""
         data = to_data(event)
         clean = self._redactor.data(data)
-        parsed = event if clean is data else None
-        return Entry(event.type, type(event).version, self._clock.micros(), clean, None, parsed)
+        if clean is not data:
+            event, data = _without_secrets(event, data, clean)
+        return Entry(event.type, type(event).version, self._clock.micros(), data, None, event)
 
     def _entries(self, events: Sequence[AnyEvent]) -> tuple[Entry, ...]:
         return tuple([self.entry(event) for event in events])
@@ -193,7 +194,7 @@ class Log:
         try:
             state = await self.state(waiting.proposal.session_id)
             entries = self._entries(decide(state, self._clock.now()))
-        except BelayerError as error:
+        except Exception as error:  # noqa: BLE001 - whatever a decider does wrong is its caller's to know
             waiting.refuse(error)
             return []
         if not entries:
@@ -230,6 +231,14 @@ class Log:
         for listener in self._listeners:
             listener(answer)
         return answer
+
+
+def _without_secrets(event: AnyEvent, data: bytes, clean: bytes) -> tuple[AnyEvent, bytes]:
+    """The event as it may be stored. A secret that is one of our own words cannot be kept out, and is none."""
+    try:
+        return from_data("", 0, event.type, type(event).version, clean), clean
+    except CorruptLog:
+        return event, data
 
 
 def _future() -> asyncio.Future[list[Record]]:

@@ -3,7 +3,8 @@
 import base64
 import binascii
 import hashlib
-from typing import Annotated, Literal
+import json
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AwareDatetime, Field, ValidationError
 from pydantic_core import to_json
@@ -80,7 +81,7 @@ async def import_session(log: Log, store: Store, blobs: Blobs, content: bytes) -
             f"Session {file.session_id} is here already with another history. Nothing was changed.",
             "Remove it first with `belayer prune`, or import into another BELAYER_HOME.",
         )
-    for payload in _payloads(file):
+    for payload in _payloads(file, records):
         await blobs.put(payload)
     entries = [Entry(r.type, r.version, r.at, r.data, r.stage) for r in records]
     if state.status not in FINAL:
@@ -94,33 +95,53 @@ def _portable(record: Record) -> bytes:
 
 
 async def _blobs_of(blobs: Blobs, records: list[Record]) -> dict[str, str]:
-    digests = {digest for record in records for digest in referred(record.data)}
+    digests: set[str] = set().union(*(referred(record) for record in records))
     return {digest: base64.b64encode(await blobs.get(digest)).decode() for digest in sorted(digests)}
 
 
 def _parse(content: bytes) -> PortableSession:
     try:
-        return PortableSession.model_validate_json(content)
+        return PortableSession.model_validate(
+            json.loads(content, object_pairs_hook=_once, parse_constant=_no_number)
+        )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise Unimportable(
-            f"This is not a session export: {place}: {first['msg']}. Nothing was changed.",
-            "Make the file with `belayer export`.",
-        ) from error
+        raise _no_export(f"{place}: {first['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise _no_export(str(error)) from error
+
+
+def _no_export(what: str) -> Unimportable:
+    return Unimportable(
+        f"This is not a session export: {what}. Nothing was changed.", "Make the file with `belayer export`."
+    )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no key stands twice: two readers might each believe another one."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _records(file: PortableSession) -> list[Record]:
     records = [_record(file.session_id, event) for event in file.events]
     try:
         check_chain(records)
-        for record in records:
-            record.event()
+        events = [record.event() for record in records]
     except BelayerError as error:
         raise Unimportable(
             f"The file is damaged or was changed: {error.detail} Nothing was changed here.",
             "Export the session again at its source.",
         ) from error
+    if not isinstance(events[0], SessionChanged) or events[0].begun is None:
+        raise _no_export("its first event does not say what the session is for")
     return records
 
 
@@ -146,8 +167,8 @@ def _hex(text: str) -> bytes:
         return b""
 
 
-def _payloads(file: PortableSession) -> list[bytes]:
-    needed = {digest for event in file.events for digest in referred(to_json(event.data))}
+def _payloads(file: PortableSession, records: list[Record]) -> list[bytes]:
+    needed: set[str] = set().union(*(referred(record) for record in records))
     payloads: list[bytes] = []
     for digest in needed:
         try:

@@ -47,5 +47,5 @@ async def _references(store: Store, session_ids: Sequence[SessionId]) -> set[str
     found: set[str] = set()
     for session_id in session_ids:
         for record in await store.read(session_id):
-            found.update(referred(record.data))
+            found.update(referred(record))
     return found

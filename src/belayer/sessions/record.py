@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from pydantic_core import to_json
+
 from belayer.vocabulary.clock import from_micros, rfc3339
 from belayer.vocabulary.errors import CorruptLog
 from belayer.vocabulary.events.catalog import AnyEvent, from_data
@@ -49,12 +51,16 @@ class Record:
 
     def wire(self) -> bytes:
         """The envelope of PROTOCOL.md. The same bytes for everybody: the stored data is not encoded again."""
-        stage = f'"{self.stage}"' if self.stage else "null"
-        head = (
-            f'{{"seq":{self.seq},"session_id":"{self.session_id}","type":"{self.type}","stage":{stage},'
-            f'"timestamp":"{rfc3339(from_micros(self.at))}","data":'
+        head = to_json(
+            {
+                "seq": self.seq,
+                "session_id": self.session_id,
+                "type": self.type,
+                "stage": self.stage,
+                "timestamp": rfc3339(from_micros(self.at)),
+            }
         )
-        return b"%s%s}" % (head.encode(), self.data)
+        return b'%s,"data":%s}' % (head[:-1], self.data)
 
     def follows(self, previous: bytes) -> bool:
         """Whether this is what was written after the record with the given hash."""

@@ -8,7 +8,7 @@ from typing import assert_never
 from belayer.sessions.record import GENESIS, Record, in_force, rewound_to
 from belayer.vocabulary.clock import from_micros
 from belayer.vocabulary.errors import Problem
-from belayer.vocabulary.events.event import Budget, Effect, Json, Mode, Status, StepStatus, Usage
+from belayer.vocabulary.events.event import Asides, Budget, Effect, Json, Mode, Status, StepStatus, Usage
 from belayer.vocabulary.events.lifecycle import (
     AfterPause,
     BudgetReached,
@@ -54,7 +54,7 @@ class SessionState:
 
     id: SessionId
     seq: int = 0
-    last_hash: bytes = GENESIS
+    last_hash: bytes = field(default=GENESIS, compare=False, repr=False)
     status: Status = Status.QUEUED
     reason: str | None = None
     workflow: str = ""
@@ -77,6 +77,7 @@ class SessionState:
     answered: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
     checkpoints: dict[int, str] = field(default_factory=dict[int, str])
     result: Json = None
+    result_aside: Asides | None = None
     problem: Problem | None = None
 
     def progress(self) -> tuple[int, int] | None:
@@ -114,13 +115,15 @@ def _is_done(step: StepView | None) -> bool:
 
 
 def _count_dropped(state: SessionState, records: Sequence[Record], kept: set[int]) -> None:
-    """A rewind takes back what was decided, not what was spent or who has driven."""
+    """A rewind takes back what was decided; not what was spent, who has driven, or that it is a fork."""
     for record in records:
         if record.seq in kept or record.type not in ("session", "step"):
             continue
         event = record.event()
         if isinstance(event, SessionChanged) and event.epoch is not None:
             state.epoch = max(state.epoch, event.epoch)
+        if isinstance(event, SessionChanged) and event.forked_from is not None:
+            _fork(state, event.forked_from, record)
         if isinstance(event, StepChanged):
             state.usage = state.usage.plus(event.spent())
 
@@ -161,12 +164,16 @@ def _change(state: SessionState, event: SessionChanged, record: Record) -> None:
     if event.begun is not None:
         _begin(state, event, record)
     if event.forked_from is not None:
-        state.forked_from = event.forked_from
-        state.created_at, state.idempotency_key = from_micros(record.at), None
+        _fork(state, event.forked_from, record)
     if event.status is Status.COMPLETED:
-        state.result = event.result
+        state.result, state.result_aside = event.result, event.aside
     if event.status is not Status.FAILED:
         state.problem = None
+
+
+def _fork(state: SessionState, origin: Origin, record: Record) -> None:
+    state.forked_from = origin
+    state.created_at, state.idempotency_key = from_micros(record.at), None
 
 
 def _begin(state: SessionState, event: SessionChanged, record: Record) -> None:

@@ -9,6 +9,8 @@ from belayer.vocabulary.events.event import Budget, Json, Mode, Shape
 from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.vocabulary.plain import plain
 
+_LONGEST_PAUSE = timedelta(days=3650)
+
 Given = Annotated[Json, BeforeValidator(plain)]
 Text = Annotated[str, Field(max_length=10_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -57,7 +59,7 @@ class Pause(Shape):
 
     type: Literal["pause"] = "pause"
     reason: Text | None = None
-    timeout: timedelta | None = None
+    timeout: Annotated[timedelta, Field(gt=timedelta(0), le=_LONGEST_PAUSE)] | None = None
     then: Literal["resume", "cancel"] = "resume"
 
 

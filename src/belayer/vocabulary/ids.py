@@ -5,6 +5,8 @@ import uuid
 from datetime import datetime
 from typing import NewType
 
+from belayer.vocabulary.clock import to_micros
+
 SessionId = NewType("SessionId", str)
 RequestId = NewType("RequestId", str)
 
@@ -13,8 +15,7 @@ _SUB_MILLISECOND_STEPS = 1 << 12
 
 def uuid7(at: datetime) -> str:
     """A UUIDv7 whose first 60 bits are the time, so that later ids sort after earlier ones to a quarter microsecond."""
-    micros = int(at.timestamp() * 1_000_000)
-    millis, rest = divmod(micros, 1000)
+    millis, rest = divmod(to_micros(at), 1000)
     fraction = rest * _SUB_MILLISECOND_STEPS // 1000
     value = (millis & ((1 << 48) - 1)) << 80 | 0x7 << 76 | fraction << 64 | 0b10 << 62 | secrets.randbits(62)
     return str(uuid.UUID(int=value))

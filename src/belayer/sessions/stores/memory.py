@@ -27,7 +27,7 @@ class MemoryStore:
         return [self._take(proposal) for proposal in proposals]
 
     async def read(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
-        records = self._records.get(session_id, [])[after:]
+        records = self._records.get(session_id, [])[max(after, 0) :]
         return records if limit is None else records[:limit]
 
     async def row(self, session_id: SessionId) -> SessionRow | None:
@@ -101,11 +101,11 @@ class MemoryStore:
 
 
 def _fits(row: SessionRow, wanted: Wanted) -> bool:
-    text = (wanted.text or "").lower()
+    text = (wanted.text or "").casefold()
     return (
         (not wanted.statuses or row.status in wanted.statuses)
         and (wanted.mode is None or row.mode is wanted.mode)
         and (wanted.workflow is None or row.workflow == wanted.workflow)
         and (wanted.before is None or row.id < wanted.before)
-        and (text in row.title.lower() or text in row.workflow.lower() or row.id.startswith(text))
+        and (text in row.title.casefold() or text in row.workflow.casefold() or row.id.startswith(text))
     )

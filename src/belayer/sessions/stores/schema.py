@@ -43,14 +43,20 @@ SCRIPTS: Sequence[str] = (
 )
 
 
-def migrate(connection: sqlite3.Connection, scripts: Sequence[str] = SCRIPTS) -> None:
-    """Bring the file to the newest schema, all or nothing; refuse a file from the future."""
+def check_version(connection: sqlite3.Connection, scripts: Sequence[str] = SCRIPTS) -> int:
+    """The schema version of the file; refuse one from the future."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(scripts):
         raise NewerStore(
             f"The store has schema version {version}; this Belayer knows versions up to {len(scripts)}.",
             "Update Belayer, or set BELAYER_HOME to another folder. The store was not touched.",
         )
+    return version
+
+
+def migrate(connection: sqlite3.Connection, scripts: Sequence[str] = SCRIPTS) -> None:
+    """Bring the file to the newest schema, all or nothing."""
+    version = check_version(connection, scripts)
     if version == len(scripts):
         return
     steps = "".join(scripts[version:])

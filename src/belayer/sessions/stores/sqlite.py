@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 from belayer.sessions.record import Record, chain
 from belayer.sessions.rows import SessionRow, after
 from belayer.sessions.store import Answers, Due, Proposal, Wanted, key_reused, refusal
-from belayer.sessions.stores.schema import migrate
+from belayer.sessions.stores.schema import check_version, migrate
 from belayer.vocabulary.errors import (
     BelayerError,
+    CorruptLog,
     StoreBroken,
     StoreBusy,
     StoreError,
@@ -35,6 +36,7 @@ _BUSY_SECONDS = 10
 _INSERT_EVENT = (
     "INSERT INTO events (session, seq, type, version, at, stage, data, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_MODES, _STATUSES = frozenset(Mode), frozenset(Status)
 _LARGEST_SEQ = 2**63 - 1
 _PAGE = 256
 _HEADS_KEPT = 1024
@@ -138,7 +140,13 @@ class SqliteStore:
 
     async def damage(self) -> list[str]:
         found = await self._query("PRAGMA quick_check")
-        return [row[0] for row in found if row[0] != "ok"]
+        unlisted = await self._query(
+            "SELECT session, count(*) FROM events WHERE session NOT IN (SELECT number FROM sessions) GROUP BY session"
+        )
+        return [row[0] for row in found if row[0] != "ok"] + [
+            f"{events} events belong to session number {number}, which is missing from the list of sessions"
+            for number, events in unlisted
+        ]
 
     async def changes(self) -> AsyncIterator[None]:
         seen = await self._writer.do(_data_version)
@@ -185,7 +193,10 @@ class SqliteStore:
         events: list[tuple[Any, ...]],
         heads: dict[int, tuple[Any, ...]],
     ) -> list[Record] | BelayerError:
-        number, row = self._heads.of(connection, proposal.session_id)
+        try:
+            number, row = self._heads.of(connection, proposal.session_id)
+        except CorruptLog as error:
+            return error
         refused = refusal(proposal, row)
         if refused is not None:
             return refused
@@ -228,7 +239,14 @@ class _Heads:
         found = connection.execute(
             f"SELECT number, {_COLUMNS} FROM sessions WHERE id = ?", (session_id,)
         ).fetchone()
-        return (found[0], _to_row(found[1:])) if found else (None, None)
+        if found is None:
+            return None, None
+        row = _to_row(found[1:])
+        if not isinstance(row.last_hash, bytes) or row.status != found[5]:
+            raise CorruptLog(
+                session_id, row.last_seq, "its entry in the list of sessions is not what was written"
+            )
+        return found[0], row
 
     def put(self, number: int, row: SessionRow) -> None:
         self._rows[row.id] = number, row
@@ -321,7 +339,10 @@ class _Line:
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False)
+    connection.text_factory = _decoded
     try:
+        check_version(connection)  # before anything is changed
+        connection.create_function("casefold", 1, _casefold, deterministic=True)
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -330,6 +351,15 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _decoded(text: bytes) -> str:
+    """A text that is damaged must not hide the texts beside it."""
+    return text.decode("utf-8", "replace")
+
+
+def _casefold(text: str) -> str:
+    return text.casefold()
 
 
 def _translated(error: sqlite3.Error, path: Path) -> StoreError:
@@ -397,7 +427,16 @@ def _read(connection: sqlite3.Connection, session_id: SessionId, after: int, lim
         " WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?",
         (session_id, min(max(after, 0), _LARGEST_SEQ), limit),
     )
-    return [Record(session_id, *columns) for columns in found]
+    return [_to_record(session_id, columns) for columns in found]
+
+
+def _to_record(session_id: SessionId, columns: Sequence[Any]) -> Record:
+    record = Record(session_id, *columns)
+    if not (
+        type(record.data) is type(record.hash) is bytes and type(record.at) is type(record.version) is int
+    ):
+        raise CorruptLog(session_id, record.seq, "the record is not what was written")
+    return record
 
 
 def _remove(connection: sqlite3.Connection, session_ids: Sequence[SessionId]) -> None:
@@ -414,8 +453,18 @@ def _data_version(connection: sqlite3.Connection) -> int:
 
 
 def _to_row(found: Sequence[Any]) -> SessionRow:
-    id_, workflow, title, mode, status, *rest = found
-    return SessionRow(id_, workflow, title, Mode(mode), Status(status), *rest)
+    """A row as it stands; what makes no sense becomes what does no harm, and `verify` finds that it differs."""
+    id_, workflow, title, mode, status, last_seq, last_hash, *rest = found
+    return SessionRow(
+        id_,
+        str(workflow),
+        str(title),
+        Mode(mode) if mode in _MODES else Mode.HITL,
+        Status(status) if status in _STATUSES else Status.INTERRUPTED,
+        last_seq,
+        last_hash,
+        *rest,
+    )
 
 
 def _where(wanted: Wanted) -> tuple[str, list[Any]]:
@@ -434,7 +483,7 @@ def _where(wanted: Wanted) -> tuple[str, list[Any]]:
         terms.append("id < ?")
         values.append(wanted.before)
     if wanted.text:
-        text = wanted.text.lower()
-        terms.append("(instr(lower(title), ?) OR instr(lower(workflow), ?) OR substr(id, 1, ?) = ?)")
+        text = wanted.text.casefold()
+        terms.append("(instr(casefold(title), ?) OR instr(casefold(workflow), ?) OR substr(id, 1, ?) = ?)")
         values += [text, text, len(text), text]
     return ("WHERE " + " AND ".join(terms) if terms else ""), values

@@ -76,6 +76,8 @@ def from_data(
             f"Event {seq} of session {session_id} ({type_}, version {version}) was written by a newer Belayer.",
             "Update Belayer, then try again.",
         )
+    if version < 1:
+        raise CorruptLog(session_id, seq, f"there never was a version {version} of {type_}")
     try:
         if version == cls.version:
             return _READERS[type_].validate_json(data)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 if TYPE_CHECKING:
     Json = JsonValue
@@ -19,10 +19,25 @@ class Shape(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Aside(Shape):
+    """A payload too large for an event: it lies in the blob store under this SHA-256."""
+
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    bytes: int
+
+
+Asides = dict[str, Aside]
+
+
 class Event(Shape):
-    """One thing that happened. `version` goes up when the fields change; `upcast` then reads the old form."""
+    """One thing that happened. `version` goes up when the fields change; `upcast` then reads the old form.
+
+    A field whose payload is too large stays empty; `aside` then says where the payload lies.
+    """
 
     version: ClassVar[int] = 1
+
+    aside: Asides | None = None
 
 
 class Status(StrEnum):

@@ -1,7 +1,8 @@
 """A session's own life: begun, taken, waiting, stopped, ended."""
 
-from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field
 
 from belayer.vocabulary.errors import Problem
 from belayer.vocabulary.events.event import Budget, Event, Json, Mode, Shape, Status
@@ -29,7 +30,7 @@ class Origin(Shape):
 class AfterPause(Shape):
     """What becomes of a pause that nobody ends."""
 
-    at: datetime
+    at: AwareDatetime
     then: Literal["resume", "cancel"]
 
 
@@ -40,11 +41,11 @@ class SessionChanged(Event):
     status: Status
     reason: str | None = None
     begun: Begun | None = None
-    epoch: int | None = None
+    epoch: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     driver: str | None = None
-    wake_at: datetime | None = None
+    wake_at: AwareDatetime | None = None
     after_pause: AfterPause | None = None
-    rewound_to: int | None = None
+    rewound_to: Annotated[int, Field(ge=1)] | None = None
     forked_from: Origin | None = None
     result: Json = None
 

@@ -29,7 +29,7 @@ class ApprovalRequested(Event):
     request_id: RequestId
     key: str
     title: str
-    shown: Json
+    shown: Json = None
     digest: str
 
 

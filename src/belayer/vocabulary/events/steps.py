@@ -1,7 +1,8 @@
 """What a session does: planned, tried, failed, done."""
 
-from datetime import datetime
 from typing import Literal
+
+from pydantic import AwareDatetime
 
 from belayer.vocabulary.errors import Problem
 from belayer.vocabulary.events.event import Effect, Event, Json, Shape, StepStatus, Usage
@@ -39,7 +40,7 @@ class StepChanged(Event):
     seconds: float | None = None
     usage: Usage | None = None
     idempotency_key: str | None = None
-    wake_at: datetime | None = None
+    wake_at: AwareDatetime | None = None
 
     def spent(self) -> Usage:
         """What the step took, once it has ended; a mere value (the time, a random number) takes nothing."""
@@ -66,7 +67,7 @@ class BreakerChanged(Event):
     type: Literal["breaker"] = "breaker"
     name: str
     state: Literal["closed", "open", "half_open"]
-    until: datetime | None = None
+    until: AwareDatetime | None = None
 
 
 class DoubtRaised(Event):

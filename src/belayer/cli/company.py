@@ -1,0 +1,127 @@
+"""Go along with a session until it rests: show what it does, ask what it asks, say how it ended."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from belayer.cli.desk import Desk
+from belayer.cli.ending import tell_ending
+from belayer.cli.exits import exit_for
+from belayer.cli.people import Later, decide_at
+from belayer.cli.reading import is_driven, row_of, state_of, watch, whole
+from belayer.cli.tellers import telling
+from belayer.engine import Engine
+from belayer.sessions.state import Request, SessionState
+from belayer.vocabulary.commands import Command
+from belayer.vocabulary.errors import Refused
+from belayer.vocabulary.events.event import Status
+from belayer.vocabulary.events.people import ApprovalRequested
+from belayer.vocabulary.ids import RequestId, SessionId
+from belayer.workflows.workflow import Workflow
+
+_MOVING = (Status.QUEUED, Status.RUNNING)
+
+
+async def drive_on(desk: Desk, session_id: SessionId, workflow: Workflow, *, after: int = 0) -> int:
+    """Drive the session here until it rests, with the person; the exit code. Shows what comes after the cursor."""
+    resume = desk.command("resume", session_id)
+    desk.when_stopped = f"Stopped. The session is kept; go on with: {resume}"
+    async with desk.engine({session_id}, workflow) as engine:
+        state = await Company(desk, engine, session_id).stay(after)
+    await tell_ending(desk, state)
+    return exit_for(state.status)
+
+
+@dataclass(slots=True)
+class Company:
+    """A person beside one session."""
+
+    desk: Desk
+    engine: Engine
+    session_id: SessionId
+    heading: bool = True
+
+    async def stay(self, after: int) -> SessionState:
+        """The state in which it rests."""
+        await self._say_who_drives()
+        while True:
+            state = await self._until_rest(after)
+            after = state.seq
+            if not state.pending or not self.desk.screen.interactive or state.status is not Status.WAITING:
+                return state
+            try:
+                for request in list(state.pending.values()):
+                    await self._settle(request)
+            except Later:
+                return state
+
+    async def _until_rest(self, after: int) -> SessionState:
+        desk = self.desk
+        state = await state_of(self.engine, self.session_id)
+        known = state.seq
+        async with (
+            telling(desk.screen, state, heading=self.heading) as teller,
+            aclosing(watch(self.engine, self.session_id)) as frames,
+        ):
+            self.heading, desk.notices.show = False, teller.notice
+            try:
+                async for state, frame in frames:
+                    if frame.seq is None or frame.seq > after:
+                        teller.hear(state, frame)
+                    if state.seq >= known and rests(state):
+                        return state
+            except asyncio.CancelledError:
+                teller.notice("Stopping: the current step gets its grace. Ctrl-C again stops at once.")
+                raise
+            finally:
+                desk.notices.show = None
+        return state
+
+    async def _settle(self, request: Request) -> None:
+        """Have one request answered: here, or by somebody who was faster elsewhere."""
+        shown = request.shown if isinstance(request, ApprovalRequested) else None
+        content = await whole(self.desk.home, shown)
+        while True:
+            command = await self._said(decide_at(self.desk.screen, request, content), request.request_id)
+            if command is None:
+                self.desk.screen.say()
+                self.desk.screen.warn("This has been settled elsewhere in the meantime.")
+                return
+            try:
+                await self.engine.tell(self.session_id, command)
+            except Refused as error:
+                self.desk.screen.trouble(error.problem())
+            else:
+                return
+
+    async def _said(self, deciding: Coroutine[Any, Any, Command], request_id: RequestId) -> Command | None:
+        """What the person says, or None when the request is no longer open before they have said it."""
+        mine, others = asyncio.create_task(deciding), asyncio.create_task(self._gone(request_id))
+        try:
+            await asyncio.wait({mine, others}, return_when=asyncio.FIRST_COMPLETED)
+            return mine.result() if mine.done() else None
+        finally:
+            mine.cancel()
+            others.cancel()
+
+    async def _gone(self, request_id: RequestId) -> None:
+        known = (await state_of(self.engine, self.session_id)).seq
+        async with aclosing(watch(self.engine, self.session_id)) as frames:
+            async for state, _ in frames:
+                if state.seq >= known and request_id not in state.pending:
+                    return
+
+    async def _say_who_drives(self) -> None:
+        row = await row_of(self.engine, self.session_id)
+        if is_driven(self.desk.home, row):
+            self.desk.screen.say("Another process drives this session; following it.", style="bright_black")
+
+
+def rests(state: SessionState) -> bool:
+    """Whether nothing will happen unless somebody does something. A session that sleeps will go on by itself."""
+    if state.status in _MOVING:
+        return False
+    sleeps = state.status is Status.WAITING and state.wake_at is not None
+    return not sleeps or bool(state.pending)

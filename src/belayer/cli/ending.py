@@ -1,0 +1,90 @@
+"""Say how a session stands now that it rests: its result, its failure, or what it needs and how to give it."""
+
+from typing import Any
+
+from rich.text import Text
+
+from belayer.cli.desk import Desk
+from belayer.cli.reading import whole
+from belayer.cli.requests import how_to_answer, shown_lines
+from belayer.cli.safe_text import safe_block
+from belayer.cli.wording import duration, pretty
+from belayer.sessions.state import SessionState
+from belayer.sessions.view import view
+from belayer.vocabulary.events.event import FINAL, Status
+from belayer.vocabulary.events.people import ApprovalRequested
+
+
+async def tell_ending(desk: Desk, state: SessionState) -> None:
+    """For a person in words, for a script as JSON."""
+    if desk.screen.as_json:
+        desk.screen.answer(await as_json(desk, state))
+        return
+    match state.status:
+        case Status.COMPLETED:
+            await _completed(desk, state)
+        case Status.FAILED | Status.CANCELLED:
+            _failed(desk, state)
+        case _:
+            await _needs(desk, state)
+
+
+async def as_json(desk: Desk, state: SessionState) -> dict[str, Any]:
+    """The session as every client gets it, its large values in place, with the commands that may come next."""
+    shape = view(state).model_dump(mode="json")
+    shape["result"] = await whole(desk.home, state.result)
+    shape["input"] = await whole(desk.home, state.input)
+    for request in shape["pending"]:
+        if "shown" in request:
+            request["shown"] = await whole(desk.home, request["shown"])
+    shape["next"] = commands_for(desk, state)
+    return shape
+
+
+def commands_for(desk: Desk, state: SessionState) -> list[str]:
+    """What a person may type to bring the session on."""
+    asked = [line for request in state.pending.values() for line in how_to_answer(desk, state, request)]
+    if state.status in FINAL:
+        return []
+    if state.status is Status.WAITING and asked:
+        return asked
+    return [*asked, desk.command("resume", state.id)]
+
+
+async def _completed(desk: Desk, state: SessionState) -> None:
+    took = ""
+    if state.created_at and state.updated_at:
+        took = f" in {duration((state.updated_at - state.created_at).total_seconds())}"
+    desk.screen.say(Text.assemble(("✓ ", "bold green"), f"Completed{took}."))
+    if state.result is not None:
+        desk.screen.say(pretty(await whole(desk.home, state.result)))
+
+
+def _failed(desk: Desk, state: SessionState) -> None:
+    word = "Failed" if state.status is Status.FAILED else "Cancelled"
+    detail = state.problem.detail if state.problem else state.reason
+    told = f"{word}: {safe_block(detail)}" if detail else f"{word}."
+    desk.screen.say(Text.assemble(("✗ ", "bold red"), told))
+    if state.problem and state.problem.hint:
+        desk.screen.say(Text.assemble(("  hint: ", "cyan"), safe_block(state.problem.hint)))
+    steps = [step for step in state.steps.values() if step.status == "completed"]
+    if steps:
+        back = desk.command("rewind", state.id, str(steps[-1].seq))
+        desk.screen.say(Text.assemble(("  back to the last good step: ", "bright_black"), back))
+
+
+async def _needs(desk: Desk, state: SessionState) -> None:
+    screen = desk.screen
+    if state.status is not Status.WAITING or not state.pending:
+        why = f": {safe_block(state.reason)}" if state.reason else ""
+        screen.say(Text.assemble(("‖ ", "bold yellow"), f"The session is {state.status}{why}"))
+    if state.problem and state.problem.hint:
+        screen.say(Text.assemble(("  hint: ", "cyan"), safe_block(state.problem.hint)))
+    for request in state.pending.values():
+        shown = request.shown if isinstance(request, ApprovalRequested) else None
+        if not screen.interactive:
+            for line in shown_lines(request, await whole(desk.home, shown)):
+                screen.say(line)
+    screen.say("Go on with:")
+    for line in commands_for(desk, state):
+        screen.say(f"  {line}", style="cyan")

@@ -1,0 +1,45 @@
+"""Which code a session runs: a file that a person names, a workflow that comes with Belayer, or one run here before."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from belayer.vocabulary.errors import ConfigurationError
+from belayer.workflows.files import KnownFiles, load
+from belayer.workflows.survey import survey
+from belayer.workflows.workflow import Workflow, as_workflow
+
+BUILT_IN: Mapping[str, Workflow] = {workflow.name: workflow for workflow in [as_workflow(survey)]}
+
+
+def workflow_for(target: str, home: Path) -> Workflow:
+    """The workflow that `path/file.py`, `path/file.py:function` or a name stands for; a file is remembered."""
+    path, function = _parted(target)
+    if path is None:
+        return workflow_named(target, home)
+    workflow = load(path, function)
+    if workflow.name in BUILT_IN:
+        raise ConfigurationError(
+            f"{path} has a workflow called {workflow.name}, and so has Belayer itself.",
+            "Rename the function, so that its sessions can be told apart.",
+        )
+    _known(home).remember(workflow.name, path)
+    return workflow
+
+
+def workflow_named(name: str, home: Path) -> Workflow:
+    """A workflow by the name that sessions know it by."""
+    return BUILT_IN[name] if name in BUILT_IN else _known(home).load(name)
+
+
+def _parted(target: str) -> tuple[Path | None, str | None]:
+    path, colon, function = target.rpartition(":")
+    if colon and path.endswith(".py"):
+        return Path(path), function
+    if target.endswith(".py") or os.sep in target:
+        return Path(target), None
+    return None, None
+
+
+def _known(home: Path) -> KnownFiles:
+    return KnownFiles(home / "workflows.json")
