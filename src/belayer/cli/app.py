@@ -18,7 +18,7 @@ app = typer.Typer(
     help=_ABOUT, epilog=_CODES, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False
 )
 
-_COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
+COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
     "Start and look": [
         ("run", run.run, "belayer run examples/hello.py -i name=Ada"),
         ("ls", look.ls, "belayer ls --status waiting"),
@@ -51,7 +51,7 @@ _COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
     ],
 }
 
-for _panel, _commands in _COMMANDS.items():
+for _panel, _commands in COMMANDS.items():
     for _name, _command, _example in _commands:
         app.command(_name, epilog=f"Example: {_example}", rich_help_panel=_panel)(_command)
 

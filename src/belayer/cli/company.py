@@ -10,14 +10,13 @@ from belayer.cli.desk import Desk
 from belayer.cli.ending import tell_ending
 from belayer.cli.exits import exit_for
 from belayer.cli.people import Later, decide_at
-from belayer.cli.reading import is_driven, row_of, state_of, watch, whole
+from belayer.cli.reading import is_driven, row_of, shown_by, state_of, watch
 from belayer.cli.tellers import telling
 from belayer.engine import Engine
 from belayer.sessions.state import Request, SessionState
 from belayer.vocabulary.commands import Command
 from belayer.vocabulary.errors import Refused
 from belayer.vocabulary.events.event import Status
-from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.workflows.workflow import Workflow
 
@@ -81,8 +80,7 @@ class Company:
 
     async def _settle(self, request: Request) -> None:
         """Have one request answered: here, or by somebody who was faster elsewhere."""
-        shown = request.shown if isinstance(request, ApprovalRequested) else None
-        content = await whole(self.desk.home, shown)
+        content = await shown_by(self.desk.home, request)
         while True:
             command = await self._said(decide_at(self.desk.screen, request, content), request.request_id)
             if command is None:

@@ -17,7 +17,7 @@ from belayer.cli.company import Company, rests
 from belayer.cli.desk import Desk
 from belayer.cli.ending import tell_ending
 from belayer.cli.exits import Exit, exit_for
-from belayer.cli.reading import records_of, state_of, watch, whole
+from belayer.cli.reading import records_of, result_of, state_of, watch
 from belayer.cli.safe_text import safe_line
 from belayer.cli.targets import BUILT_IN
 from belayer.cli.tellers import telling
@@ -148,7 +148,7 @@ class Demonstration:
         times = Counter(_ended(records))
         twice = [key for key, count in times.items() if count > 1]
         writes = (await asyncio.to_thread(self._receipts.read_text)).splitlines()
-        result = cast("dict[str, Any]", await whole(self.desk.home, state.result))
+        result = cast("dict[str, Any]", await result_of(self.desk.home, state))
         right = not twice and len(writes) == len(set(writes)) == 2
         self.desk.screen.say()
         self.desk.screen.draw(_table(result))

@@ -13,14 +13,13 @@ from typing import cast
 
 import structlog
 import typer
-from pydantic import ValidationError
 
 from belayer.cli.exits import Exit, exit_after
 from belayer.cli.notices import Notices, logs_for
 from belayer.cli.screen import Screen, open_screen
 from belayer.engine import Engine
 from belayer.settings import Settings, read_settings
-from belayer.vocabulary.errors import BelayerError, Category, Problem, Refused
+from belayer.vocabulary.errors import BelayerError, Category, Problem
 from belayer.wiring import Drives, open_engine
 from belayer.workflows.workflow import Workflow
 
@@ -90,11 +89,6 @@ def _in_loop(work: Work, desk: Desk) -> int:
             return asyncio.run(go())
     except (BelayerError, BrokenPipeError):
         raise
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise Refused(
-            f"{first['loc'][0] if first['loc'] else 'This'} cannot be taken: {first['msg']}."
-        ) from error
     except Exception as error:  # the CLI's own door
         _logger.exception("command failed", error=type(error).__name__)
         raise BelayerError(

@@ -5,7 +5,7 @@ from typing import Any
 from rich.text import Text
 
 from belayer.cli.desk import Desk
-from belayer.cli.reading import whole
+from belayer.cli.reading import result_of, shown_by
 from belayer.cli.requests import how_to_answer, shown_lines
 from belayer.cli.safe_text import safe_block
 from belayer.cli.wording import duration, pretty
@@ -32,11 +32,10 @@ async def tell_ending(desk: Desk, state: SessionState) -> None:
 async def as_json(desk: Desk, state: SessionState) -> dict[str, Any]:
     """The session as every client gets it, its large values in place, with the commands that may come next."""
     shape = view(state).model_dump(mode="json")
-    shape["result"] = await whole(desk.home, state.result)
-    shape["input"] = await whole(desk.home, state.input)
-    for request in shape["pending"]:
-        if "shown" in request:
-            request["shown"] = await whole(desk.home, request["shown"])
+    shape["result"] = await result_of(desk.home, state)
+    for request, shown in zip(state.pending.values(), shape["pending"], strict=True):
+        if isinstance(request, ApprovalRequested):
+            shown["shown"] = await shown_by(desk.home, request)
     shape["next"] = commands_for(desk, state)
     return shape
 
@@ -56,8 +55,8 @@ async def _completed(desk: Desk, state: SessionState) -> None:
     if state.created_at and state.updated_at:
         took = f" in {duration((state.updated_at - state.created_at).total_seconds())}"
     desk.screen.say(Text.assemble(("✓ ", "bold green"), f"Completed{took}."))
-    if state.result is not None:
-        desk.screen.say(pretty(await whole(desk.home, state.result)))
+    if state.result is not None or state.result_aside:
+        desk.screen.say(pretty(await result_of(desk.home, state)))
 
 
 def _failed(desk: Desk, state: SessionState) -> None:
@@ -81,9 +80,8 @@ async def _needs(desk: Desk, state: SessionState) -> None:
     if state.problem and state.problem.hint:
         screen.say(Text.assemble(("  hint: ", "cyan"), safe_block(state.problem.hint)))
     for request in state.pending.values():
-        shown = request.shown if isinstance(request, ApprovalRequested) else None
         if not screen.interactive:
-            for line in shown_lines(request, await whole(desk.home, shown)):
+            for line in shown_lines(request, await shown_by(desk.home, request)):
                 screen.say(line)
     screen.say("Go on with:")
     for line in commands_for(desk, state):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import takewhile
 from typing import Any
 
 from rich.table import Table
@@ -73,15 +73,12 @@ async def short_ids(engine: Engine, ids: Sequence[SessionId]) -> dict[SessionId,
 def unique_prefixes(ids: Sequence[SessionId]) -> dict[SessionId, str]:
     """The shortest beginnings, of at least eight characters, that tell the ids from each other. Pure."""
     ordered = sorted(ids)
-    shared = [0, *(_shared(*pair) for pair in pairwise(ordered)), 0]
-    return {
-        id_: id_[: max(before + 1, after + 1, _SHORTEST)]
-        for id_, (before, after) in zip(ordered, pairwise(shared), strict=True)
-    }
+    short: dict[SessionId, str] = {}
+    for before, id_, after in zip(["", *ordered], ordered, [*ordered[1:], ""], strict=False):
+        short[id_] = id_[: max(_shared(before, id_) + 1, _shared(id_, after) + 1, _SHORTEST)]
+    return short
 
 
 def _shared(one: str, other: str) -> int:
     """How many characters two ids begin with in common."""
-    return next(
-        (n for n, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs), len(one)
-    )
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))

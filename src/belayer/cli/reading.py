@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import cast
 
 from belayer.engine import Engine
-from belayer.sessions.blobs import FileBlobs, unpack
+from belayer.sessions.blobs import FileBlobs, whole
 from belayer.sessions.feed import Frame, TooSlow
 from belayer.sessions.lease import LockedDrivers
 from belayer.sessions.record import GENESIS, Record, check_chain
 from belayer.sessions.rows import SessionRow
-from belayer.sessions.state import SessionState, fold
+from belayer.sessions.state import Request, SessionState, fold
 from belayer.sessions.store import Wanted
 from belayer.vocabulary.errors import CorruptLog, UnknownSession
 from belayer.vocabulary.events.event import Json, Status
+from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import SessionId
 
 Watched = tuple[SessionState, Frame]
@@ -74,9 +75,20 @@ def is_driven(home: Path, row: SessionRow) -> bool:
     return row.status is Status.RUNNING and row.driver is not None and drivers.alive(row.driver)
 
 
-async def whole(home: Path, value: Json) -> Json:
-    """The value itself, where the log holds only a reference to it."""
-    return await unpack(FileBlobs(home / "blobs"), value)
+async def result_of(home: Path, state: SessionState) -> Json:
+    """The session's result, from wherever it lies."""
+    return await whole(_blobs(home), "result", state.result, state.result_aside)
+
+
+async def shown_by(home: Path, request: Request) -> Json:
+    """What an approval shows, from wherever it lies; a question shows nothing but itself."""
+    if not isinstance(request, ApprovalRequested):
+        return None
+    return await whole(_blobs(home), "shown", request.shown, request.aside)
+
+
+def _blobs(home: Path) -> FileBlobs:
+    return FileBlobs(home / "blobs")
 
 
 def _check(record: Record, previous: Record | None) -> None:

@@ -2,13 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 import typer
+from pydantic import ValidationError
 
+from belayer.vocabulary.errors import Refused
 from belayer.vocabulary.events.event import Json
 from belayer.vocabulary.events.people import InputRequested
 
@@ -23,6 +26,19 @@ def json_or_text(text: str) -> Json:
         return json.loads(text)
     except ValueError:
         return text
+
+
+@contextmanager
+def unfit_refused() -> Generator[None]:
+    """Refuse what a command cannot hold, such as a name that is too long."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        what = ".".join(str(part) for part in first["loc"]) or "This"
+        raise Refused(
+            f"The {what} cannot be taken: {first['msg']}.", "Correct it, then try again."
+        ) from error
 
 
 def pairs_from(pairs: Sequence[str]) -> dict[str, str]:

@@ -138,36 +138,42 @@ class Feed:
         """
         follower = _Follower(types)
         after = max(after, 0)
-        async for frame in self._missed(session_id, after):
-            after = frame.seq or after
-            if follower.wants(frame.record):
+        try:
+            last_page = False
+            while not last_page:
+                page = await self._store.read(session_id, after, _PAGE)
+                last_page = len(page) < _PAGE
+                if last_page:
+                    await self._join(session_id, follower, after + len(page))
+                for record in page:
+                    after = record.seq
+                    if follower.wants(record):
+                        yield Frame(session_id, record)
+            if types is None and self._written.get(session_id):
+                follower.forget_passing()
+                yield self._snapshot(session_id)
+            async for frame in self._coming(session_id, follower, after):
                 yield frame
+        finally:
+            self._leave(session_id, follower)
+
+    async def _join(self, session_id: SessionId, follower: _Follower, after: int) -> None:
+        """From here on the follower is told at once. A cursor from the future must not keep others waiting for it."""
         row = await self._store.row(session_id)
         head = min(after, row.last_seq if row else 0)
         channel = self._channels.setdefault(session_id, _Channel(head))
         channel.followers.add(follower)
-        try:
-            await self._catch_up(session_id)
-            if types is None and self._written.get(session_id):
-                follower.forget_passing()
-                messages: dict[str, Json] = {**self._written[session_id]}
-                yield self._passing(session_id, channel.last_seq, "snapshot", {"messages": messages})
-            async for frame in self._coming(session_id, channel, follower, after):
-                yield frame
-        finally:
+        await self._catch_up(session_id)
+
+    def _leave(self, session_id: SessionId, follower: _Follower) -> None:
+        channel = self._channels.get(session_id)
+        if channel is not None:
             channel.followers.discard(follower)
             if not channel.followers:
-                self._channels.pop(session_id, None)
+                del self._channels[session_id]
 
-    async def _missed(self, session_id: SessionId, after: int) -> AsyncIterator[Frame]:
-        while page := await self._store.read(session_id, after, _PAGE):
-            for record in page:
-                yield Frame(session_id, record)
-            after = page[-1].seq
-
-    async def _coming(
-        self, session_id: SessionId, channel: _Channel, follower: _Follower, after: int
-    ) -> AsyncIterator[Frame]:
+    async def _coming(self, session_id: SessionId, follower: _Follower, after: int) -> AsyncIterator[Frame]:
+        channel = self._channels[session_id]
         while True:
             if channel.behind:
                 await self._catch_up(session_id)
@@ -200,6 +206,11 @@ class Feed:
             self._written[record.session_id].pop(event.key, None)
         if record.type == "session" or not self._written[record.session_id]:
             del self._written[record.session_id]
+
+    def _snapshot(self, session_id: SessionId) -> Frame:
+        messages: dict[str, Json] = {**self._written[session_id]}
+        last_seq = self._channels[session_id].last_seq
+        return self._passing(session_id, last_seq, "snapshot", {"messages": messages})
 
     def _passing(self, session_id: SessionId, after: int, type_: str, data: dict[str, Json]) -> Frame:
         wire = to_json(

@@ -95,7 +95,7 @@ def _portable(record: Record) -> bytes:
 
 
 async def _blobs_of(blobs: Blobs, records: list[Record]) -> dict[str, str]:
-    digests: set[str] = set().union(*(referred(record) for record in records))
+    digests = {digest for record in records for digest in referred(record)}
     return {digest: base64.b64encode(await blobs.get(digest)).decode() for digest in sorted(digests)}
 
 
@@ -168,7 +168,7 @@ def _hex(text: str) -> bytes:
 
 
 def _payloads(file: PortableSession, records: list[Record]) -> list[bytes]:
-    needed: set[str] = set().union(*(referred(record) for record in records))
+    needed = {digest for record in records for digest in referred(record)}
     payloads: list[bytes] = []
     for digest in needed:
         try:

@@ -68,6 +68,7 @@ def _forms(secret: str) -> set[str]:
     return {
         secret,
         json.dumps(secret)[1:-1],
+        json.dumps(secret, ensure_ascii=False)[1:-1],
         quote(secret, safe=""),
         quote_plus(secret),
         raw.hex(),

@@ -11,10 +11,10 @@ from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Detach, Home, NoInput, Reason, RequestName, SessionPrefix
 from belayer.cli.outcome import tell_status
 from belayer.cli.people import ask
-from belayer.cli.reading import state_of, whole
+from belayer.cli.reading import shown_by, state_of
 from belayer.cli.requests import shown_lines, the_request
 from belayer.cli.targets import workflow_named
-from belayer.cli.values import answer_from, json_or_text
+from belayer.cli.values import answer_from, json_or_text, unfit_refused
 from belayer.sessions.state import Request, SessionState
 from belayer.vocabulary.commands import Answer, Approve, Command, Reject
 from belayer.vocabulary.errors import ConfigurationError, UnfitAnswer
@@ -108,7 +108,9 @@ async def _tell(
         state = await state_of(engine, session_id)
         after = state.seq
         request_id = the_request(desk, state, wanted, kind)
-        state = await engine.tell(session_id, await decide(desk, state, request_id))
+        with unfit_refused():
+            command = await decide(desk, state, request_id)
+        state = await engine.tell(session_id, command)
     workflow = None if detach else _loadable(desk, state)
     if workflow is None:
         tell_status(desk, state)
@@ -157,6 +159,5 @@ def _decided(state: SessionState, request_id: RequestId) -> str:
 async def _show(desk: Desk, state: SessionState, request_id: RequestId) -> None:
     request = state.pending.get(request_id)
     if request is not None:
-        shown = request.shown if isinstance(request, ApprovalRequested) else None
-        for line in shown_lines(request, await whole(desk.home, shown)):
+        for line in shown_lines(request, await shown_by(desk.home, request)):
             desk.screen.say(line)

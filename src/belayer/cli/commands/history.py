@@ -12,6 +12,7 @@ from belayer.cli.outcome import tell_status
 from belayer.cli.people import confirm
 from belayer.cli.reading import records_of, state_of
 from belayer.cli.safe_text import safe_line, shortened
+from belayer.cli.values import unfit_refused
 from belayer.cli.wording import brief
 from belayer.sessions.record import Record, in_force
 from belayer.sessions.state import SessionState, fold
@@ -81,7 +82,9 @@ def checkpoint(
     async def work(desk: Desk) -> int:
         async with desk.engine() as engine:
             session_id = await engine.find(prefix)
-            state = await engine.tell(session_id, MakeCheckpoint(name=name))
+            with unfit_refused():
+                command = MakeCheckpoint(name=name)
+            state = await engine.tell(session_id, command)
         tell_status(desk, state)
         back = desk.command("rewind", session_id, str(max(state.checkpoints)))
         desk.screen.say(f"Come back to it with: {back}")

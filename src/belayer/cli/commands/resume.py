@@ -14,6 +14,7 @@ from belayer.cli.outcome import tell_status
 from belayer.cli.reading import is_driven, state_of, watch
 from belayer.cli.safe_text import safe_line
 from belayer.cli.targets import workflow_named
+from belayer.cli.values import unfit_refused
 from belayer.engine import Engine
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.store import Wanted
@@ -64,7 +65,9 @@ async def _resume(desk: Desk, prefix: str, reason: str | None, *, detach: bool) 
             None if detach or state.status not in _GOES_ON else workflow_named(state.workflow, desk.home)
         )
         if state.status not in _READY:
-            state = await engine.tell(session_id, Resume(reason=reason))
+            with unfit_refused():
+                command = Resume(reason=reason)
+            state = await engine.tell(session_id, command)
     if workflow is None:
         tell_status(desk, state)
         return Exit.DONE

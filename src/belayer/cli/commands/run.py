@@ -8,7 +8,7 @@ from belayer.cli.company import drive_on
 from belayer.cli.desk import Desk, carry_out
 from belayer.cli.options import AsJson, Home, NoInput
 from belayer.cli.targets import workflow_for
-from belayer.cli.values import object_from, pairs_from, value_for
+from belayer.cli.values import object_from, pairs_from, unfit_refused, value_for
 from belayer.vocabulary.commands import Start
 from belayer.vocabulary.events.event import Budget, Mode
 
@@ -61,14 +61,15 @@ def run(
     async def work(desk: Desk) -> int:
         workflow = workflow_for(target, desk.home)
         values = {name: value_for(workflow.call, name, text) for name, text in pairs.items()}
-        command = Start(
-            workflow=workflow.name,
-            input={**given, **values},
-            title=title,
-            mode=mode,
-            budget=budget,
-            idempotency_key=key,
-        )
+        with unfit_refused():
+            command = Start(
+                workflow=workflow.name,
+                input={**given, **values},
+                title=title,
+                mode=mode,
+                budget=budget,
+                idempotency_key=key,
+            )
         async with desk.engine("none", workflow) as engine:
             session_id = await engine.begin(command)
         return await drive_on(desk, session_id, workflow)

@@ -10,6 +10,7 @@ from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Home, Reason, SessionPrefix
 from belayer.cli.outcome import tell_status
+from belayer.cli.values import unfit_refused
 from belayer.vocabulary.commands import Cancel, Command, Interrupt, Pause
 
 Timeout = Annotated[
@@ -50,7 +51,9 @@ def _say(prefix: str, command: Callable[[], Command], home: Home, as_json: bool)
     async def work(desk: Desk) -> int:
         async with desk.engine() as engine:
             session_id = await engine.find(prefix)
-            tell_status(desk, await engine.tell(session_id, command()))
+            with unfit_refused():
+                asked = command()
+            tell_status(desk, await engine.tell(session_id, asked))
         return Exit.DONE
 
     carry_out(work, home=home, as_json=as_json)

@@ -36,6 +36,7 @@ _BUSY_SECONDS = 10
 _INSERT_EVENT = (
     "INSERT INTO events (session, seq, type, version, at, stage, data, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_NO_ROOM_TO_OPEN = (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMOPEN)
 _MODES, _STATUSES = frozenset(Mode), frozenset(Status)
 _LARGEST_SEQ = 2**63 - 1
 _PAGE = 256
@@ -124,19 +125,11 @@ class SqliteStore:
         return [row[0] for row in found]
 
     async def remove(self, session_ids: Sequence[SessionId]) -> None:
-        self._heads.forget()
-        await self._writer.do(
-            lambda connection: self._writer.in_transaction(
-                connection, lambda: _remove(connection, session_ids)
-            )
-        )
+        await self._change(lambda connection: _remove(connection, session_ids))
         await self._writer.do(lambda connection: connection.execute("PRAGMA incremental_vacuum").fetchall())
 
     async def replace_row(self, row: SessionRow) -> None:
-        self._heads.forget()
-        await self._writer.do(
-            lambda connection: self._writer.in_transaction(connection, lambda: _put_row(connection, row))
-        )
+        await self._change(lambda connection: _put_row(connection, row))
 
     async def damage(self) -> list[str]:
         found = await self._query("PRAGMA quick_check")
@@ -166,6 +159,15 @@ class SqliteStore:
 
     async def _select(self, rest: str, *values: Any) -> list[SessionRow]:
         return [_to_row(row) for row in await self._query(f"SELECT {_COLUMNS} FROM sessions {rest}", *values)]
+
+    async def _change(self, act: Callable[[sqlite3.Connection], object]) -> None:
+        """Change rows past the heads, which are then forgotten."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            self._writer.in_transaction(connection, lambda: act(connection))
+            self._heads.forget()
+
+        await self._writer.do(change)
 
     def _commit(self, connection: sqlite3.Connection, proposals: Sequence[Proposal]) -> Answers:
         try:
@@ -242,7 +244,7 @@ class _Heads:
         if found is None:
             return None, None
         row = _to_row(found[1:])
-        if not isinstance(row.last_hash, bytes) or row.status != found[5]:
+        if type(row.last_hash) is not bytes or row.status != found[5]:
             raise CorruptLog(
                 session_id, row.last_seq, "its entry in the list of sessions is not what was written"
             )
@@ -364,8 +366,9 @@ def _casefold(text: str) -> str:
 
 def _translated(error: sqlite3.Error, path: Path) -> StoreError:
     """SQLite's code, not its text, says which of our errors it is."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code = extended & 0xFF
+    if code == sqlite3.SQLITE_FULL or extended in _NO_ROOM_TO_OPEN:
         return StoreFull(
             f"The disk that holds {path} is full, so nothing can be recorded. Nothing was lost.",
             "Make space; sessions that were under way go on by themselves.",
