@@ -1,6 +1,6 @@
 """The engine as programs use it: start, follow, answer, stop, go back. The CLI and the API are built on this."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, ParamSpec
@@ -9,12 +9,12 @@ from belayer.runner.driving import Parts
 from belayer.runner.runner import Runner
 from belayer.sessions.blobs import whole
 from belayer.sessions.decide import decide
-from belayer.sessions.feed import Frame
+from belayer.sessions.feed import Frame, TooSlow
 from belayer.sessions.fork import fork_session
 from belayer.sessions.integrity import Finding, verify
 from belayer.sessions.portable import export_session, import_session
 from belayer.sessions.prune import all_rows, choose, remove
-from belayer.sessions.record import check_chain
+from belayer.sessions.record import Record, check_chain
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, fold, needs_fold
 from belayer.sessions.store import Wanted
@@ -34,6 +34,7 @@ from belayer.vocabulary.commands import (
 )
 from belayer.vocabulary.errors import (
     AmbiguousPrefix,
+    CorruptLog,
     KeyReused,
     Problem,
     SessionFailed,
@@ -125,17 +126,31 @@ class Engine:
         """Sessions, newest first."""
         return await self._parts.store.rows(wanted or Wanted())
 
+    async def row(self, session_id: SessionId) -> SessionRow:
+        """The session's entry in the list."""
+        row = await self._parts.store.row(session_id)
+        if row is None:
+            raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
+        return row
+
+    async def records(self, session_id: SessionId) -> list[Record]:
+        """The whole log; CorruptLog if it is not what was written."""
+        row = await self.row(session_id)
+        records = await self._parts.store.read(session_id)
+        check_chain(records)
+        if len(records) < row.last_seq:
+            raise CorruptLog(session_id, len(records) + 1, "the record is missing")
+        return records
+
     async def state(self, session_id: SessionId) -> SessionState:
         """What the session is now; the caller's own copy."""
-        records = await self._parts.store.read(session_id)
-        if not records:
-            raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
-        check_chain(records)
-        state = fold(session_id, records)
-        state.result = await whole(self._parts.blobs, "result", state.result, state.result_aside)
-        return state
+        return await self._with_result(fold(session_id, await self.records(session_id)))
 
-    async def follow(self, session_id: SessionId, after: int = 0) -> AsyncIterator[Frame]:
+    async def shown(self, request: ApprovalRequested) -> Json:
+        """What an approval shows, from wherever it lies."""
+        return await whole(self._parts.blobs, "shown", request.shown, request.aside)
+
+    async def follow(self, session_id: SessionId, after: int = 0) -> AsyncGenerator[Frame]:
         """Every event after the cursor, then live."""
         async for frame in self._parts.feed.follow(session_id, after):
             yield frame
@@ -144,16 +159,19 @@ class Engine:
         """The envelopes of the events after the cursor."""
         return [record.wire() for record in await self._parts.store.read(session_id, after, limit)]
 
-    async def watch(self, session_id: SessionId) -> AsyncIterator[tuple[SessionState, Frame]]:
-        """Every frame from the first on, each with the state it leads to. The state is the same object throughout."""
+    async def watch(self, session_id: SessionId) -> AsyncGenerator[tuple[SessionState, Frame]]:
+        """Every frame from the first on, each with the state it leads to; one that is too slow catches up."""
         state = SessionState(session_id)
-        async for frame in self.follow(session_id):
-            if frame.record is not None and frame.record.seq > state.seq:
-                if needs_fold([frame.record]):
-                    state = await self.state(session_id)
-                else:
-                    advance(state, [frame.record])
-            yield state, frame
+        seen = 0
+        while True:
+            try:
+                async for frame in self.follow(session_id, seen):
+                    if frame.record is not None:
+                        state = await self._after(state, frame.record, seen)
+                        seen = frame.record.seq
+                    yield state, frame
+            except TooSlow:
+                continue
 
     async def settled(self, session_id: SessionId) -> SessionState:
         """The state once the session is neither queued nor running."""
@@ -185,7 +203,7 @@ class Engine:
         """Import a session's file."""
         return await import_session(self._parts.log, self._parts.store, self._parts.blobs, content)
 
-    async def verify(self, *, rebuild: bool = False) -> AsyncIterator[Finding]:
+    async def verify(self, *, rebuild: bool = False) -> AsyncGenerator[Finding]:
         async for finding in verify(self._parts.store, self._parts.blobs, rebuild=rebuild):
             yield finding
 
@@ -198,11 +216,23 @@ class Engine:
             await remove(self._parts.store, self._parts.blobs, [row.id for row in chosen])
         return chosen
 
+    async def _after(self, state: SessionState, record: Record, seen: int) -> SessionState:
+        """The state once the record counts too."""
+        if record.seq <= state.seq:
+            return state
+        check_chain([record], seen, state.last_hash)
+        if needs_fold([record]):
+            return await self.state(record.session_id)
+        advance(state, [record])
+        return await self._with_result(state)
+
+    async def _with_result(self, state: SessionState) -> SessionState:
+        state.result = await whole(self._parts.blobs, "result", state.result, state.result_aside)
+        return state
+
     async def _reached(self, session_id: SessionId, statuses: Collection[Status]) -> SessionChanged | None:
         """Wait until the session has one of the statuses; the event that says so, unless it had it before."""
-        row = await self._parts.store.row(session_id)
-        if row is None:
-            raise UnknownSession(f"There is no session {session_id}.", "List the sessions with `belayer ls`.")
+        row = await self.row(session_id)
         if row.status in statuses:
             return None
         async for frame in self._parts.feed.follow(session_id, row.last_seq, _STATUS_EVENTS):

@@ -24,7 +24,7 @@ from belayer.settings import Settings, read_settings, secrets_in
 from belayer.vocabulary.clock import Clock, SystemClock
 from belayer.vocabulary.errors import StoreReadOnly
 from belayer.vocabulary.ids import SessionId, uuid7
-from belayer.workflows.workflow import Workflows, as_workflow
+from belayer.workflows.workflow import Workflow, Workflows, as_workflow
 
 Drives = Literal["all", "none"] | set[SessionId]
 
@@ -42,7 +42,7 @@ class Keeping:
 async def open_engine(
     home: Path | str | None = None,
     *,
-    workflows: Iterable[Callable[..., Awaitable[Any]]] = (),
+    workflows: Iterable[Callable[..., Awaitable[Any]] | Workflow] = (),
     drives: Drives = "all",
     settings: Settings | None = None,
     clock: Clock | None = None,

@@ -10,7 +10,7 @@ from belayer.cli.desk import Desk
 from belayer.cli.ending import tell_ending
 from belayer.cli.exits import exit_for
 from belayer.cli.people import Later, decide_at
-from belayer.cli.reading import is_driven, row_of, shown_by, state_of, watch
+from belayer.cli.reading import is_driven, shown_by
 from belayer.cli.tellers import telling
 from belayer.engine import Engine
 from belayer.sessions.state import Request, SessionState
@@ -23,13 +23,17 @@ from belayer.workflows.workflow import Workflow
 _MOVING = (Status.QUEUED, Status.RUNNING)
 
 
-async def drive_on(desk: Desk, session_id: SessionId, workflow: Workflow, *, after: int = 0) -> int:
-    """Drive the session here until it rests, with the person; the exit code. Shows what comes after the cursor."""
+async def drive_on(desk: Desk, session_id: SessionId, workflow: Workflow | None, *, after: int = 0) -> int:
+    """Go along with the session until it rests, from after the cursor on; the exit code.
+
+    With its workflow it is driven here, unless a living process does that already; without, it is only followed.
+    """
     resume = desk.command("resume", session_id)
     desk.when_stopped = f"Stopped. The session is kept; go on with: {resume}"
-    async with desk.engine({session_id}, workflow) as engine:
+    drives, workflows = ({session_id}, [workflow]) if workflow else ("none", [])
+    async with desk.engine(drives, *workflows) as engine:
         state = await Company(desk, engine, session_id).stay(after)
-    await tell_ending(desk, state)
+    await tell_ending(desk, state, asked=desk.screen.interactive and state.status is Status.WAITING)
     return exit_for(state.status)
 
 
@@ -58,11 +62,11 @@ class Company:
 
     async def _until_rest(self, after: int) -> SessionState:
         desk = self.desk
-        state = await state_of(self.engine, self.session_id)
+        state = await self.engine.state(self.session_id)
         known = state.seq
         async with (
             telling(desk.screen, state, heading=self.heading) as teller,
-            aclosing(watch(self.engine, self.session_id)) as frames,
+            aclosing(self.engine.watch(self.session_id)) as frames,
         ):
             self.heading, desk.notices.show = False, teller.notice
             try:
@@ -105,14 +109,14 @@ class Company:
             others.cancel()
 
     async def _gone(self, request_id: RequestId) -> None:
-        known = (await state_of(self.engine, self.session_id)).seq
-        async with aclosing(watch(self.engine, self.session_id)) as frames:
+        known = (await self.engine.state(self.session_id)).seq
+        async with aclosing(self.engine.watch(self.session_id)) as frames:
             async for state, _ in frames:
                 if state.seq >= known and request_id not in state.pending:
                     return
 
     async def _say_who_drives(self) -> None:
-        row = await row_of(self.engine, self.session_id)
+        row = await self.engine.row(self.session_id)
         if is_driven(self.desk.home, row):
             self.desk.screen.say("Another process drives this session; following it.", style="bright_black")
 

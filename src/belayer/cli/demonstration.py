@@ -17,7 +17,6 @@ from belayer.cli.company import Company, rests
 from belayer.cli.desk import Desk
 from belayer.cli.ending import tell_ending
 from belayer.cli.exits import Exit, exit_for
-from belayer.cli.reading import records_of, result_of, state_of, watch
 from belayer.cli.safe_text import safe_line
 from belayer.cli.targets import BUILT_IN
 from belayer.cli.tellers import telling
@@ -31,7 +30,6 @@ from belayer.vocabulary.events.steps import StepChanged
 from belayer.vocabulary.ids import SessionId
 
 _MOST_FILES = 800
-_KILLED_AFTER = 4  # parts of the long stage
 _OWN_ANSWER = "functions"
 
 
@@ -41,7 +39,6 @@ class Demonstration:
 
     desk: Desk
     folder: Path
-    killed_after: int = _KILLED_AFTER
     most_files: int = _MOST_FILES
 
     async def perform(self) -> int:
@@ -55,9 +52,9 @@ class Demonstration:
         self.desk.when_stopped = f"Stopped. Go on with: {self.desk.command('resume', session_id)}"
         async with self.desk.engine({session_id}, survey) as engine:
             state = await self._go_on(engine, session_id, before.seq)
-            records = await records_of(engine, session_id)
+            records = await engine.records(session_id)
         if state.status is not Status.COMPLETED:
-            await tell_ending(self.desk, state)
+            await tell_ending(self.desk, state, asked=True)
             return exit_for(state.status)
         return await self._prove(state, records, pid)
 
@@ -107,18 +104,18 @@ class Demonstration:
             await asyncio.wait({watching})
 
     async def _watch(self, engine: Engine, session_id: SessionId) -> None:
-        state = await state_of(engine, session_id)
+        state = await engine.state(session_id)
         async with (
             telling(self.desk.screen, state, heading=False) as teller,
-            aclosing(watch(engine, session_id)) as frames,
+            aclosing(engine.watch(session_id)) as frames,
         ):
             async for state, frame in frames:
                 teller.hear(state, frame)
-                if f"functions/{self.killed_after}" in state.steps or rests(state):
+                if _is_half_way(state) or rests(state):
                     return
 
     async def _look(self, engine: Engine, session_id: SessionId, pid: int) -> SessionState:
-        state = await state_of(engine, session_id)
+        state = await engine.state(session_id)
         done = [step for step in state.steps.values() if step.status is StepStatus.COMPLETED]
         ahead = next((step.title for step in state.plan if step.key not in state.steps), "its last step")
         self._say(f"2. kill -9 {pid}, in the middle of “{safe_line(ahead)}”.")
@@ -148,7 +145,7 @@ class Demonstration:
         times = Counter(_ended(records))
         twice = [key for key, count in times.items() if count > 1]
         writes = (await asyncio.to_thread(self._receipts.read_text)).splitlines()
-        result = cast("dict[str, Any]", await result_of(self.desk.home, state))
+        result = cast("dict[str, Any]", state.result)
         right = not twice and len(writes) == len(set(writes)) == 2
         self.desk.screen.say()
         self.desk.screen.draw(_table(result))
@@ -175,6 +172,12 @@ class Demonstration:
     def _say(self, text: str) -> None:
         self.desk.screen.say()
         self.desk.screen.say(text, style="bold")
+
+
+def _is_half_way(state: SessionState) -> bool:
+    """Whether a good part of the long stage is done, and a good part of it is not."""
+    parts = [step.key for step in state.plan if step.key.startswith("functions/")]
+    return len(parts) > 1 and sum(key in state.steps for key in parts) >= max(len(parts) // 3, 1)
 
 
 def _ended(records: list[Record]) -> Iterator[str]:

@@ -45,9 +45,7 @@ class Desk:
     async def engine(self, drives: Drives = "none", *workflows: Workflow) -> AsyncGenerator[Engine]:
         """The engine on this home."""
         with _ungrouped():
-            async with open_engine(
-                settings=self.settings, drives=drives, workflows=[workflow.call for workflow in workflows]
-            ) as engine:
+            async with open_engine(settings=self.settings, drives=drives, workflows=workflows) as engine:
                 yield engine
 
     def command(self, *words: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from rich.text import Text
 
 from belayer.cli.desk import Desk
-from belayer.cli.reading import result_of, shown_by
+from belayer.cli.reading import shown_by
 from belayer.cli.requests import how_to_answer, shown_lines
 from belayer.cli.safe_text import safe_block
 from belayer.cli.wording import duration, pretty
@@ -15,8 +15,8 @@ from belayer.vocabulary.events.event import FINAL, Status
 from belayer.vocabulary.events.people import ApprovalRequested
 
 
-async def tell_ending(desk: Desk, state: SessionState) -> None:
-    """For a person in words, for a script as JSON."""
+async def tell_ending(desk: Desk, state: SessionState, *, asked: bool = False) -> None:
+    """For a person in words, for a script as JSON. What the person was `asked` just now is not shown again."""
     if desk.screen.as_json:
         desk.screen.answer(await as_json(desk, state))
         return
@@ -26,13 +26,13 @@ async def tell_ending(desk: Desk, state: SessionState) -> None:
         case Status.FAILED | Status.CANCELLED:
             _failed(desk, state)
         case _:
-            await _needs(desk, state)
+            await _needs(desk, state, asked=asked)
 
 
 async def as_json(desk: Desk, state: SessionState) -> dict[str, Any]:
     """The session as every client gets it, its large values in place, with the commands that may come next."""
     shape = view(state).model_dump(mode="json")
-    shape["result"] = await result_of(desk.home, state)
+    shape["result"] = state.result
     for request, shown in zip(state.pending.values(), shape["pending"], strict=True):
         if isinstance(request, ApprovalRequested):
             shown["shown"] = await shown_by(desk.home, request)
@@ -56,7 +56,7 @@ async def _completed(desk: Desk, state: SessionState) -> None:
         took = f" in {duration((state.updated_at - state.created_at).total_seconds())}"
     desk.screen.say(Text.assemble(("✓ ", "bold green"), f"Completed{took}."))
     if state.result is not None or state.result_aside:
-        desk.screen.say(pretty(await result_of(desk.home, state)))
+        desk.screen.say(pretty(state.result))
 
 
 def _failed(desk: Desk, state: SessionState) -> None:
@@ -72,17 +72,16 @@ def _failed(desk: Desk, state: SessionState) -> None:
         desk.screen.say(Text.assemble(("  back to the last good step: ", "bright_black"), back))
 
 
-async def _needs(desk: Desk, state: SessionState) -> None:
+async def _needs(desk: Desk, state: SessionState, *, asked: bool) -> None:
     screen = desk.screen
     if state.status is not Status.WAITING or not state.pending:
         why = f": {safe_block(state.reason)}" if state.reason else ""
         screen.say(Text.assemble(("‖ ", "bold yellow"), f"The session is {state.status}{why}"))
     if state.problem and state.problem.hint:
         screen.say(Text.assemble(("  hint: ", "cyan"), safe_block(state.problem.hint)))
-    for request in state.pending.values():
-        if not screen.interactive:
-            for line in shown_lines(request, await shown_by(desk.home, request)):
-                screen.say(line)
+    for request in () if asked else state.pending.values():
+        for line in shown_lines(request, await shown_by(desk.home, request)):
+            screen.say(line)
     screen.say("Go on with:")
     for line in commands_for(desk, state):
         screen.say(f"  {line}", style="cyan")

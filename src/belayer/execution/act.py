@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints, overload
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from belayer.vocabulary.errors import Unrecordable
 from belayer.vocabulary.events.event import Effect, Json
+from belayer.vocabulary.plain import encoded
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,7 +57,8 @@ class Act(Generic[P, T]):
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         if _is_async(self.call):
             return await cast("Callable[P, Awaitable[T]]", self.call)(*args, **kwargs)
-        return await asyncio.to_thread(cast("Callable[P, T]", self.call), *args, **kwargs)
+        given = await asyncio.to_thread(self.call, *args, **kwargs)
+        return await given if inspect.isawaitable(given) else cast("T", given)
 
     def check(self, value: Json) -> None:
         """Raise if what the log keeps of an output cannot be given back as what the act returns."""
@@ -113,7 +115,7 @@ def as_act(call: Callable[..., Any]) -> Act[..., Any]:
 
 @lru_cache(_FUNCTIONS_KNOWN)
 def _is_async(call: Callable[..., Any]) -> bool:
-    return inspect.iscoroutinefunction(call)
+    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
 
 
 @lru_cache(_FUNCTIONS_KNOWN)
@@ -122,7 +124,10 @@ def _returns(call: Callable[..., Any]) -> TypeAdapter[Any] | None:
         hint = get_type_hints(call).get("return", Any)
     except (NameError, TypeError):
         return None
-    return None if hint in _PLAIN else TypeAdapter(hint)
+    try:
+        return None if hint in _PLAIN else TypeAdapter(hint)
+    except PydanticUserError:  # not a type that pydantic can read: what JSON gives has to do
+        return None
 
 
 def _output(call: Callable[..., Any], name: str, value: Json) -> Any:
@@ -130,7 +135,7 @@ def _output(call: Callable[..., Any], name: str, value: Json) -> Any:
     if adapter is None:
         return value
     try:
-        return adapter.validate_python(value)
+        return adapter.validate_json(encoded(value))
     except ValidationError as error:
         raise Unrecordable(
             f"What {name} returned does not come back from the log as the type it is annotated with: {error}",

@@ -6,20 +6,21 @@ from belayer.execution import requests
 from belayer.execution.act import DidNotHappen, Happened, Probed
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
-from belayer.vocabulary.errors import InDoubt
+from belayer.vocabulary.errors import InDoubt, Unrecordable
 from belayer.vocabulary.events.event import Json, Mode
 from belayer.vocabulary.events.steps import DoubtRaised
 
 _logger = structlog.get_logger()
 
 HAPPENED, DID_NOT_HAPPEN, CHECK = "happened", "did not happen", "check"
+_OUTPUT_NEEDED = ' If it gave something, say what: {"choice": "happened", "output": …}.'
 
 
 async def settle(drive: Drive, step: Step, attempt: int, reason: str) -> Happened | DidNotHappen:
     """What became of the given attempt at the step."""
-    path = f"{step.key}/doubt/{attempt}"
+    path = f"{step.key}#doubt/{attempt}"
     asked = 1
-    while _verdict(drive, f"{path}/{asked}") == CHECK:
+    while _leaves_open(step, _answer(drive, f"{path}/{asked}")):
         asked += 1
     if f"{path}/{asked}" not in drive.journal.requests:
         found = await _probe(step)
@@ -33,7 +34,8 @@ async def settle(drive: Drive, step: Step, attempt: int, reason: str) -> Happene
     given = await requests.answer(
         drive,
         f"{path}/{asked}",
-        f"{step.act.name} (step {step.key}) had begun and its end is not known: {reason} Did it take effect?",
+        f"{step.act.name} (step {step.key}) had begun and its end is not known: {reason} Did it take effect?"
+        + (_OUTPUT_NEEDED if asked > 1 else ""),
         kind="choice",
         choices=(HAPPENED, DID_NOT_HAPPEN, CHECK),
         purpose="in_doubt",
@@ -53,10 +55,21 @@ async def _probe(step: Step) -> Probed:
         return None
 
 
-def _verdict(drive: Drive, path: str) -> Json:
+def _answer(drive: Drive, path: str) -> Json:
     request = drive.journal.requests.get(path)
     given = drive.journal.answer_to(request) if request else None
-    return _choice(given.value) if given else None
+    return given.value if given else None
+
+
+def _leaves_open(step: Step, answer: Json) -> bool:
+    """Whether one must look, or ask, again: somebody said to check, or what it gave is still missing."""
+    if _choice(answer) != HAPPENED:
+        return _choice(answer) == CHECK
+    try:
+        step.act.check(_output(answer))
+    except Unrecordable:
+        return True
+    return False
 
 
 def _choice(value: Json) -> Json:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from belayer.execution.executor import Executor
 from belayer.execution.journal import Journal
 from belayer.execution.recorder import Recorder
+from belayer.execution.suspended import Halted
 from belayer.vocabulary.events.event import Budget, Mode, Usage
 from belayer.vocabulary.events.lifecycle import Begun
 from belayer.vocabulary.ids import SessionId
@@ -21,6 +22,7 @@ class Drive:
     executor: Executor
     usage: Usage
     stopped: str | None = None
+    halted: Halted | None = None
     limited: bool = field(init=False)
 
     def __post_init__(self) -> None:

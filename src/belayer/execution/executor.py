@@ -5,6 +5,7 @@ The only retrier there is. What it cannot know, it leaves in doubt and says so.
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -24,6 +25,7 @@ from belayer.vocabulary.errors import (
     Category,
     CircuitOpen,
     Fenced,
+    LogicError,
     OutcomeUnknown,
     StepFailed,
     StepTimedOut,
@@ -87,10 +89,10 @@ class Executor:
         self._breakers = breakers
         self._policy = policy
 
-    async def perform(self, step: Step, attempt: int) -> Done | Unknown:
+    async def perform(self, step: Step, attempt: int, failures: Counter[Category]) -> Done | Unknown:
         """Do the step, beginning with the given attempt; StepFailed, on record, when it failed for good."""
         policy = self._policy if step.act.retries is None else RetryPolicy(retries=step.act.retries)
-        reduced = False
+        reduced = failures[Category.RESOURCE] > 0
         while True:
             try:
                 return await self._attempt(step, attempt, reduced)
@@ -99,7 +101,8 @@ class Executor:
             except (Fenced, StoreError):
                 raise
             except BelayerError as error:
-                move = policy.move_after(attempt, error.category, random.random())
+                failures[error.category] += 1
+                move = policy.move_after(failures[error.category], error.category, random.random())
                 if move is None:
                     await self._give_up(step, attempt, error)
                     raise StepFailed(step.key, error.problem()) from error
@@ -169,7 +172,11 @@ class Executor:
             output = await self._recorder.keep(value)
             if output.aside is None:
                 act.check(output.value)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
+            if not _is_being_cancelled():
+                raise LogicError(
+                    f"{act.name} cancelled itself.", "Let it return or raise an error."
+                ) from error
             if act.effect is not Effect.READ:
                 await self._recorder.append(_changed(step, attempt, StepStatus.PAUSED))
             raise
@@ -244,6 +251,11 @@ class Executor:
                 seconds=0.0,
             )
         )
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class _Deadline:

@@ -6,6 +6,7 @@ from belayer.execution.act import Act
 from belayer.vocabulary.errors import (
     AccessDenied,
     BelayerError,
+    Category,
     ConfigurationError,
     LogicError,
     OutcomeUnknown,
@@ -34,7 +35,9 @@ def leaves_doubt(act: Act[..., object], error: Exception) -> bool:
         return False
     if isinstance(error, BelayerError):
         return isinstance(error, StepTimedOut | OutcomeUnknown)
-    return isinstance(error, OSError) and not isinstance(error, ConnectionRefusedError | PermissionError)
+    if isinstance(error, ConnectionRefusedError | PermissionError):
+        return False
+    return _meaning(error).category in (Category.TRANSIENT, Category.RESOURCE)
 
 
 def _meaning(error: Exception) -> type[BelayerError]:

@@ -20,7 +20,7 @@ async def hold_if_exceeded(drive: Drive) -> None:
         raise BudgetExhausted(said, "Start it again with a larger budget, or in hitl mode.")
     given = await requests.answer(
         drive,
-        f"budget/{drive.journal.grants}",
+        f"#budget/{drive.journal.grants}",
         f"{said} Give it as much again, or stop here?",
         kind="choice",
         choices=(EXTEND, STOP),

@@ -1,15 +1,18 @@
 """What the log already knows about each key: the memory that a replay runs on. Read once, then only looked up."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from belayer.sessions.record import Record, in_force
-from belayer.vocabulary.events.event import StepStatus, Usage
+from belayer.vocabulary.errors import Category
+from belayer.vocabulary.events.event import Effect, StepStatus, Usage
 from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged, SessionChanged
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
 from belayer.vocabulary.events.steps import Planned, Retried, StepChanged
 from belayer.vocabulary.ids import RequestId
 
+STEP, QUESTION, APPROVAL = "step", "question", "approval"
 _ENDED = (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
 
 
@@ -20,6 +23,11 @@ class Trace:
     first: StepChanged
     last: StepChanged
     failed_attempt: int = 0
+    failures: Counter[Category] = field(default_factory=Counter[Category])
+
+    def retried(self, event: Retried) -> None:
+        self.failed_attempt = event.attempt
+        self.failures[event.problem.category] += 1
 
     @property
     def outcome(self) -> StepChanged | None:
@@ -51,7 +59,7 @@ class Journal:
         default_factory=dict[str, InputRequested | ApprovalRequested]
     )
     answers: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
-    noted: set[str] = field(default_factory=set[str])
+    kinds: dict[str, str] = field(default_factory=dict[str, str])
     grants: int = 1
 
     def answer_to(self, request: InputRequested | ApprovalRequested) -> Responded | None:
@@ -76,15 +84,16 @@ def _read_kept(journal: Journal, records: Iterable[Record]) -> None:
                 _step(journal, event)
             case Retried():
                 if event.key in journal.steps:
-                    journal.steps[event.key].failed_attempt = event.attempt
+                    journal.steps[event.key].retried(event)
             case InputRequested() | ApprovalRequested():
                 journal.requests[event.key] = event
+                journal.kinds[event.key] = QUESTION if isinstance(event, InputRequested) else APPROVAL
             case Responded():
                 journal.answers[event.request_id] = event
             case SessionChanged() if event.rewound_to is not None:
                 journal.generation = record.seq
             case Logged() | Planned() | CheckpointMade() if event.key is not None:
-                journal.noted.add(event.key)
+                journal.kinds[event.key] = event.type
             case _:
                 pass
 
@@ -94,8 +103,14 @@ def _step(journal: Journal, event: StepChanged) -> None:
     trace = journal.steps.get(event.key)
     if trace is None:
         journal.steps[event.key] = Trace(event, event)
+        journal.kinds[event.key] = STEP if _is_act(event) else event.name
     else:
         trace.last = event
+
+
+def _is_act(event: StepChanged) -> bool:
+    """A mere value (the time, a random number, a sleep) reads, and takes no time."""
+    return event.effect is not Effect.READ or event.seconds is not None
 
 
 def _count_dropped(journal: Journal, records: Sequence[Record], kept: set[int]) -> None:

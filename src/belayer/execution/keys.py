@@ -1,4 +1,7 @@
-"""Names of steps: paths of names and counters, the same on every replay."""
+"""Names of steps: paths of names and counters, the same on every replay.
+
+`#` is ours alone, so that no name a workflow chooses can be a counter or a question of the engine's.
+"""
 
 from collections import Counter
 
@@ -10,8 +13,9 @@ _LONGEST = 200
 class Scope:
     """One line of work. A name used again gets a counter: fetch, fetch#2, fetch#3."""
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self, prefix: str = "", taken: set[str] | None = None) -> None:
         self._prefix = prefix
+        self._taken = set[str]() if taken is None else taken
         self._used: Counter[str] = Counter()
 
     def path(self, name: str) -> str:
@@ -21,8 +25,15 @@ class Scope:
             )
         self._used[name] += 1
         count = self._used[name]
-        return f"{self._prefix}{name}" if count == 1 else f"{self._prefix}{name}#{count}"
+        path = f"{self._prefix}{name}" if count == 1 else f"{self._prefix}{name}#{count}"
+        if path in self._taken:
+            raise LogicError(
+                f"Two places of the workflow use the key {path!r}.",
+                "Rename one: a branch's keys begin like this.",
+            )
+        self._taken.add(path)
+        return path
 
     def branch(self, path: str, place: int) -> "Scope":
         """The scope of a parallel branch."""
-        return Scope(f"{path}/{place}/")
+        return Scope(f"{path}/{place}/", self._taken)

@@ -1,5 +1,7 @@
 """How a step comes out: as the log says, or by doing it, with every doubt settled on the way."""
 
+from collections import Counter
+
 from belayer.execution.act import Happened
 from belayer.execution.doubt import settle
 from belayer.execution.drive import Drive
@@ -8,7 +10,7 @@ from belayer.execution.hold import hold_if_exceeded
 from belayer.execution.journal import Trace
 from belayer.execution.mismatch import check_shape
 from belayer.execution.recorder import asides
-from belayer.vocabulary.errors import StepFailed
+from belayer.vocabulary.errors import Category, StepFailed
 from belayer.vocabulary.events.event import StepStatus
 from belayer.vocabulary.events.steps import StepChanged
 
@@ -17,13 +19,13 @@ async def outcome(drive: Drive, step: Step) -> StepChanged:
     """The event that says how the step ended; StepFailed when it failed."""
     trace = drive.journal.steps.get(step.key)
     if trace is None:
-        return await _do(drive, step, 1)
+        return await _do(drive, step, 1, Counter())
     check_shape(step, trace, drive.recorder.clean)
     if trace.outcome is not None:
         return _recorded(step, trace.outcome)
     if trace.in_doubt and not step.act.repeatable:
         return await _settle(drive, step, trace.attempts, _why(trace))
-    return await _do(drive, step, trace.attempts + 1)
+    return await _do(drive, step, trace.attempts + 1, trace.failures)
 
 
 def _recorded(step: Step, ended: StepChanged) -> StepChanged:
@@ -32,10 +34,10 @@ def _recorded(step: Step, ended: StepChanged) -> StepChanged:
     return ended
 
 
-async def _do(drive: Drive, step: Step, attempt: int) -> StepChanged:
+async def _do(drive: Drive, step: Step, attempt: int, failures: Counter[Category]) -> StepChanged:
     if drive.limited:
         await hold_if_exceeded(drive)
-    result = await drive.executor.perform(step, attempt)
+    result = await drive.executor.perform(step, attempt, failures)
     if isinstance(result, Done):
         if drive.limited:
             drive.usage = drive.usage.plus(result.event.spent())
@@ -46,7 +48,7 @@ async def _do(drive: Drive, step: Step, attempt: int) -> StepChanged:
 async def _settle(drive: Drive, step: Step, attempt: int, reason: str) -> StepChanged:
     found = await settle(drive, step, attempt, reason)
     if not isinstance(found, Happened):
-        return await _do(drive, step, attempt + 1)
+        return await _do(drive, step, attempt + 1, Counter())
     output = await drive.recorder.keep(found.output)
     (record,) = await drive.recorder.append(
         StepChanged(

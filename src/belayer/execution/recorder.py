@@ -1,5 +1,7 @@
 """A driver's pen: appends under its epoch, waits while the store cannot take it, and knows if others wrote too."""
 
+import asyncio
+import threading
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -59,6 +61,8 @@ class Recorder:
         self._session_id = session_id
         self._epoch = epoch
         self._expected_seq = last_seq
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
 
     async def append(
         self, *events: AnyEvent, needs_running: bool = False, expected_seq: int | None = None
@@ -108,7 +112,10 @@ class Recorder:
         return decoded(self._redactor.data(encoded(value)), value)
 
     def show(self, type_: str, **data: Json) -> None:
-        """Show something to whoever follows; it is not kept."""
+        """Show something to whoever follows; it is not kept. From any thread: sync acts run in others."""
+        if threading.get_ident() != self._thread:
+            self._loop.call_soon_threadsafe(lambda: self.show(type_, **data))
+            return
         if type_ == "token" or self._feed.is_watched(self._session_id):
             clean: Any = self.clean(data)
             self._feed.show(self._session_id, type_, clean)

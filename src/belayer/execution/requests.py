@@ -27,7 +27,7 @@ async def answer(
     request = drive.journal.requests.get(path)
     if request is None:
         need_person(drive, path, f"an answer to {prompt!r}")
-        request = InputRequested(
+        request = drive.journal.requests[path] = InputRequested(
             request_id=new_request_id(drive.recorder.now()),
             key=path,
             prompt=prompt,
@@ -37,12 +37,28 @@ async def answer(
             purpose=purpose,
         )
         await drive.recorder.begin(*([because] if because else []), request)
-    elif not isinstance(request, InputRequested) or (request.prompt, request.kind) != (prompt, kind):
+    elif purpose == "question" and not _same_question(drive, request, prompt, kind, choices, form):
         raise mismatch(path, described(request), f"the {kind} question {prompt!r}")
     given = drive.journal.answer_to(request)
     if given is None:
         raise Suspended(f"waits for an answer to {path}")
     return given.value
+
+
+def _same_question(
+    drive: Drive,
+    request: InputRequested | ApprovalRequested,
+    prompt: str,
+    kind: Kind,
+    choices: tuple[str, ...],
+    form: dict[str, Json] | None,
+) -> bool:
+    """Whether the answer to the recorded request answers this question. What was recorded has no secrets in it."""
+    if not isinstance(request, InputRequested) or (request.kind, request.form) != (kind, form):
+        return False
+    recorded = [request.prompt, *request.choices]
+    asked: Json = [prompt, *choices]
+    return recorded == asked or recorded == drive.recorder.clean(asked)
 
 
 async def decision(drive: Drive, path: str, title: str, shown: object) -> Decision:
@@ -53,7 +69,7 @@ async def decision(drive: Drive, path: str, title: str, shown: object) -> Decisi
     if request is None:
         need_person(drive, path, f"an approval of {title!r}")
         kept = await drive.recorder.keep(clean)
-        request = ApprovalRequested(
+        request = drive.journal.requests[path] = ApprovalRequested(
             request_id=new_request_id(drive.recorder.now()),
             key=path,
             title=title,

@@ -1,4 +1,4 @@
-"""When to try again. Pure: it is told the attempt, the error and a bit of luck, and answers with a move."""
+"""When to try again. Pure: it is told what failed, how often, and a bit of luck, and answers with a move."""
 
 from dataclasses import dataclass
 
@@ -22,15 +22,18 @@ class RetryPolicy:
     first_delay: float = 0.5
     longest_delay: float = 30.0
 
-    def move_after(self, attempt: int, category: Category, luck: float) -> Again | None:
-        """What to do after the given attempt failed, or None to give up. `luck` spreads delays: 0 up to 1."""
+    def move_after(self, times: int, category: Category, luck: float) -> Again | None:
+        """What to do after a step failed in this way for the given time, or None to give up.
+
+        `luck`, from 0 up to 1, spreads the delays of many who fail together.
+        """
         match category:
-            case Category.TRANSIENT if attempt <= self.retries:
-                delay = min(self.first_delay * 2 ** (attempt - 1), self.longest_delay)
+            case Category.TRANSIENT if times <= self.retries:
+                delay = min(self.first_delay * 2 ** (times - 1), self.longest_delay)
                 return Again(delay=delay * (0.5 + luck / 2))
-            case Category.PERMISSION if attempt == 1:
+            case Category.PERMISSION if times == 1:
                 return Again(refresh=True)
-            case Category.RESOURCE if attempt == 1:
+            case Category.RESOURCE if times == 1:
                 return Again(delay=self.first_delay, reduce=True)
             case _:
                 return None

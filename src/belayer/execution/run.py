@@ -14,18 +14,20 @@ from belayer.execution.act import as_act
 from belayer.execution.approvals import Decision
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
+from belayer.execution.journal import APPROVAL, QUESTION, STEP
 from belayer.execution.keys import Scope
 from belayer.execution.mismatch import mismatch
 from belayer.execution.outcome import outcome
-from belayer.execution.suspended import Suspended, together
+from belayer.execution.suspended import Halted, Suspended, together
 from belayer.vocabulary.clock import rfc3339
-from belayer.vocabulary.errors import Unrecordable
+from belayer.vocabulary.errors import BelayerError, Fenced, ReplayMismatch, StoreError, Unrecordable
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Json, Mode, StepStatus
 from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged
 from belayer.vocabulary.events.people import Kind
 from belayer.vocabulary.events.steps import Planned, PlannedStep, StepChanged
 from belayer.vocabulary.ids import SessionId
+from belayer.vocabulary.plain import ordered
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,7 +39,7 @@ class Run:
     def __init__(self, drive: Drive, scope: Scope | None = None) -> None:
         self._drive = drive
         self._scope = scope or Scope()
-        self._left: Suspended | None = None
+        self._exit = _Exit(drive)
 
     @property
     def session_id(self) -> SessionId:
@@ -55,19 +57,20 @@ class Run:
     async def step(self, key: str, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T: ...
     async def step(self, key: str, act: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Do the act once for ever under this key, and give what it gave."""
-        with self._at(key) as path:
+        with self._at(key, STEP) as path:
             declared = as_act(act)
-            given = {"args": args, "kwargs": kwargs} if kwargs else args
-            kept = await self._drive.recorder.keep(given)
+            kept = await self._drive.recorder.keep(
+                ordered({"args": args, "kwargs": kwargs} if kwargs else args)
+            )
             step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path))
             ended = await outcome(self._drive, step)
             output = ended.output
             if ended.aside is not None:
                 output = await self._drive.recorder.whole("output", output, ended.aside)
-        try:
-            return declared.output(output)
-        except Unrecordable as error:
-            raise mismatch(path, f"an output of {declared.name} of another type", error.detail) from error
+            try:
+                return declared.output(output)
+            except Unrecordable as error:
+                raise mismatch(path, f"an output of {declared.name} of another type", error.detail) from error
 
     async def ask(
         self,
@@ -79,7 +82,7 @@ class Run:
         form: dict[str, Json] | None = None,
     ) -> Any:
         """Ask a person and give the answer, whenever it comes."""
-        with self._at(key) as path:
+        with self._at(key, QUESTION) as path:
             wanted: Kind = "choice" if choices else "form" if form else kind
             return await requests.answer(
                 self._drive, path, prompt, kind=wanted, choices=tuple(choices), form=form
@@ -87,12 +90,12 @@ class Run:
 
     async def approve(self, key: str, shown: object, *, title: str | None = None) -> Decision:
         """Show something to a person and give their decision on exactly that. A no is a Decision that is false."""
-        with self._at(key) as path:
+        with self._at(key, APPROVAL) as path:
             return await requests.decision(self._drive, path, title or key, shown)
 
     async def sleep_until(self, when: datetime, key: str = "sleep") -> None:
         """Go on at the given time, at no cost until then."""
-        with self._at(key) as path:
+        with self._at(key, "sleep") as path:
             trace = self._drive.journal.steps.get(path)
             if trace is not None and trace.outcome is not None:
                 return
@@ -125,14 +128,14 @@ class Run:
         All branches go as far as they can. Then the first failure, if there is one, is raised; else, if any branch
         waits, the whole run waits.
         """
-        with self._at(key) as path:
+        with self._at(key, "parallel") as path:
             gate = asyncio.Semaphore(limit or max(len(branches), 1))
 
             async def walk(place: int, branch: Callable[["Run"], Awaitable[T]]) -> T | BaseException:
                 async with gate:
                     try:
                         return await branch(Run(self._drive, self._scope.branch(path, place)))
-                    except (Exception, Suspended) as ending:  # noqa: BLE001 - raised again below
+                    except (Exception, Suspended, Halted) as ending:  # noqa: BLE001 - raised again below
                         return ending
 
             async with asyncio.TaskGroup() as group:
@@ -143,37 +146,39 @@ class Run:
         """Say which steps are to come (keys, or keys with titles), so that progress can be shown."""
         pairs = [(step, step) if isinstance(step, str) else step for step in steps]
         planned = tuple(PlannedStep(key=name, title=title) for name, title in pairs)
-        with self._at(key) as path:
+        with self._at(key, "plan") as path:
             await self._note(path, Planned(key=path, steps=planned))
 
     async def log(self, text: str, level: Literal["debug", "info", "warning", "error"] = "info") -> None:
         """Put a line into the session's story."""
-        with self._at("log") as path:
+        with self._at("log", "log") as path:
             await self._note(path, Logged(text=text, level=level, key=path))
 
     async def checkpoint(self, name: str) -> None:
         """Give this place a name to come back to."""
-        with self._at("checkpoint") as path:
+        with self._at("checkpoint", "checkpoint") as path:
             await self._note(path, CheckpointMade(name=name, key=path))
 
-    def _at(self, key: str) -> "_Place":
-        """The place in the log for this call; once this line of work has left, it does nothing more."""
-        if self._left is not None:
-            raise self._left
-        if self._drive.stopped is not None:
-            raise self._leave(Suspended(self._drive.stopped))
-        return _Place(self._scope.path(key), self._leave)
+    @property
+    def left(self) -> Suspended | None:
+        """How this line of work left, if it did, whatever its workflow made of that."""
+        return self._exit.left
 
-    def _leave(self, leaving: Suspended) -> Suspended:
-        self._left = leaving
-        return leaving
+    def _at(self, key: str, kind: str) -> "_Place":
+        """The place in the log for this call; once this line of work has left, it does nothing more."""
+        self._exit.check()
+        path = self._scope.path(key)
+        recorded = self._drive.journal.kinds.get(path, kind)
+        if recorded != kind:
+            raise self._exit.halt(mismatch(path, f"a {recorded}", f"a {kind}"))
+        return _Place(path, self._exit)
 
     async def _note(self, path: str, event: AnyEvent) -> None:
-        if path not in self._drive.journal.noted:
+        if path not in self._drive.journal.kinds:
             await self._drive.recorder.append(event)
 
     async def _recorded(self, name: str, make: Callable[[], Json]) -> Json:
-        with self._at(name) as path:
+        with self._at(name, name) as path:
             trace = self._drive.journal.steps.get(path)
             if trace is not None:
                 return trace.last.output
@@ -182,19 +187,43 @@ class Run:
             return value
 
 
-class _Place:
-    """Encloses one call; remembers when the line of work leaves from it."""
+class _Exit:
+    """The way out of one line of work: taken once, it stays taken."""
 
-    def __init__(self, path: str, leave: Callable[[Suspended], Suspended]) -> None:
+    def __init__(self, drive: Drive) -> None:
+        self._drive = drive
+        self.left: Suspended | None = None
+
+    def check(self) -> None:
+        """Leave again if this line has left, and now if the session is to begin nothing new."""
+        if self._drive.halted is not None:
+            raise self._drive.halted
+        if self.left is not None:
+            raise self.left
+        if self._drive.stopped is not None:
+            self.left = Suspended(self._drive.stopped)
+            raise self.left
+
+    def halt(self, error: BelayerError) -> Halted:
+        self._drive.halted = Halted(error)
+        return self._drive.halted
+
+
+class _Place:
+    """Encloses one call; remembers when the line of work leaves from it, or cannot go on at all."""
+
+    def __init__(self, path: str, way_out: _Exit) -> None:
         self._path = path
-        self._leave = leave
+        self._exit = way_out
 
     def __enter__(self) -> str:
         return self._path
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, Suspended):
-            self._leave(error)
+            self._exit.left = error
+        elif isinstance(error, ReplayMismatch | Fenced | StoreError):
+            raise self._exit.halt(error) from error
 
 
 def _value(path: str, name: str, status: StepStatus, **more: Any) -> StepChanged:
@@ -202,6 +231,9 @@ def _value(path: str, name: str, status: StepStatus, **more: Any) -> StepChanged
 
 
 def _joined(endings: list[T | BaseException]) -> list[T]:
+    for ending in endings:
+        if isinstance(ending, Halted):
+            raise ending
     for ending in endings:
         if isinstance(ending, Exception):
             raise ending

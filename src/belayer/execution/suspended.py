@@ -1,15 +1,28 @@
-"""How a run leaves when it has to wait. A BaseException, so that no workflow catches it by mistake."""
+"""How a run leaves. BaseExceptions, so that no workflow catches them by mistake; only the runner does."""
 
 from datetime import datetime
 
+from belayer.vocabulary.errors import BelayerError
+
 
 class Suspended(BaseException):
-    """The run waits for a person, a time or a resume; only the runner catches this."""
+    """The run waits for a person, a time or a resume."""
 
     def __init__(self, reason: str, wake_at: datetime | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.wake_at = wake_at
+
+
+class Halted(BaseException):
+    """The run cannot go on here and now, and its workflow can do nothing about it."""
+
+    def __init__(self, error: BelayerError) -> None:
+        super().__init__(error.detail)
+        self.error = error
+
+
+Leaving = Suspended | Halted
 
 
 def together(waits: list[Suspended]) -> Suspended:

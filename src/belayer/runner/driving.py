@@ -11,10 +11,10 @@ from belayer.execution.drive import Drive
 from belayer.execution.executor import Breakers, Executor
 from belayer.execution.journal import Journal
 from belayer.execution.journal import read as read_journal
-from belayer.execution.recorder import Recorder, asides
+from belayer.execution.recorder import Kept, Recorder, asides
 from belayer.execution.retry import RetryPolicy
 from belayer.execution.run import Run
-from belayer.execution.suspended import Suspended
+from belayer.execution.suspended import Halted, Suspended
 from belayer.sessions.blobs import Blobs
 from belayer.sessions.feed import Feed
 from belayer.sessions.lease import Drivers
@@ -32,7 +32,7 @@ from belayer.vocabulary.errors import (
     Moved,
     NotRunning,
     ReplayMismatch,
-    StoreError,
+    StepFailed,
     UnfitInput,
     UnknownWorkflow,
 )
@@ -43,8 +43,9 @@ from belayer.workflows.workflow import Workflows
 
 _logger = structlog.get_logger()
 
-# A session that meets one of these is not at fault: it holds, and goes on once the code is as it should be.
-_HOLDS = (ReplayMismatch, UnknownWorkflow, UnfitInput)
+Ending = list[SessionChanged | ErrorMet]
+
+_CORRECT_IT = "This is an error in the workflow; correct it, then rewind the session or start anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,39 +139,42 @@ class Driving:
             return False
         return False
 
-    async def _run(self, drive: Drive) -> list[SessionChanged | ErrorMet] | None:
+    async def _run(self, drive: Drive) -> Ending | None:
         """How the session stands once its workflow has gone as far as it can."""
+        run = Run(drive)
         try:
             workflow = self.parts.workflows.named(drive.begun.workflow)
-            result = await workflow(Run(drive), drive.begun.input)
-            kept = await drive.recorder.keep(result)
-            return [SessionChanged(status=Status.COMPLETED, result=kept.value, aside=asides(result=kept))]
-        except Suspended as leaving:
-            if self._stopped is not None:
-                return [SessionChanged(status=Status.QUEUED, reason=self._stopped)]
-            return [SessionChanged(status=Status.WAITING, reason=leaving.reason, wake_at=leaving.wake_at)]
-        except (Fenced, StoreError) as error:
+            kept = await drive.recorder.keep(await workflow(run, drive.begun.input))
+            ending = _completed(kept)
+        except (UnknownWorkflow, UnfitInput) as error:
+            ending = _held(error)
+        except BelayerError as error:
+            ending = _failed(error)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            ending = _failed(LogicError("The workflow cancelled itself.", _CORRECT_IT))
+        except (Exception, BaseExceptionGroup, Suspended, Halted) as error:  # one of the two doors
+            ending = _failed(LogicError(f"The workflow failed: {type(error).__name__}: {error}", _CORRECT_IT))
+            if run.left is None and drive.halted is None:
+                _logger.exception("workflow raised", error=type(error).__name__)
+        return self._left(run, drive) if run.left or drive.halted else ending
+
+    def _left(self, run: Run, drive: Drive) -> Ending | None:
+        """What a run that left amounts to, whatever its workflow made of that."""
+        if drive.halted is not None:
+            error = drive.halted.error
+            if isinstance(error, ReplayMismatch):
+                return _held(error)
             _logger.warning("drive ended", problem=error.detail)
             return None
-        except _HOLDS as error:
-            return [
-                ErrorMet(problem=error.problem()),
-                SessionChanged(status=Status.PAUSED, reason=error.detail),
-            ]
-        except BelayerError as error:
-            return _failed(error)
-        except Exception as error:
-            _logger.exception("workflow raised", error=type(error).__name__)
-            return _failed(
-                LogicError(
-                    f"The workflow failed: {type(error).__name__}: {error}",
-                    "This is an error in the workflow; correct it, then rewind the session or start anew.",
-                )
-            )
+        if self._stopped is not None:
+            return [SessionChanged(status=Status.QUEUED, reason=self._stopped)]
+        assert run.left is not None
+        return [SessionChanged(status=Status.WAITING, reason=run.left.reason, wake_at=run.left.wake_at)]
 
-    async def _work(
-        self, run: Coroutine[Any, Any, list[SessionChanged | ErrorMet] | None]
-    ) -> list[SessionChanged | ErrorMet] | None:
+    async def _work(self, run: Coroutine[Any, Any, Ending | None]) -> Ending | None:
         """Await the run; when the session is stopped: cancel, give it grace, then leave it behind."""
         work = asyncio.create_task(run)
         self._halt = asyncio.get_running_loop().create_future()
@@ -213,8 +217,17 @@ def _begun(records: list[Record]) -> Begun:
     return first.begun
 
 
-def _failed(error: BelayerError) -> list[SessionChanged | ErrorMet]:
-    step = getattr(error, "key", None)
+def _completed(kept: Kept) -> Ending:
+    return [SessionChanged(status=Status.COMPLETED, result=kept.value, aside=asides(result=kept))]
+
+
+def _held(error: BelayerError) -> Ending:
+    """The session is not at fault: it goes on once the code is as it should be."""
+    return [ErrorMet(problem=error.problem()), SessionChanged(status=Status.PAUSED, reason=error.detail)]
+
+
+def _failed(error: BelayerError) -> Ending:
+    step = error.key if isinstance(error, StepFailed) else None
     return [
         ErrorMet(problem=error.problem(), step=step),
         SessionChanged(status=Status.FAILED, reason=error.detail),

@@ -13,7 +13,7 @@ from belayer.sessions.record import Record
 from belayer.sessions.state import SessionState
 from belayer.vocabulary.clock import sleep, to_micros
 from belayer.vocabulary.commands import Command, Expire, Wake
-from belayer.vocabulary.errors import BelayerError, IllegalTransition
+from belayer.vocabulary.errors import BelayerError, CorruptLog, IllegalTransition, NewerEvent, StoreError
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.events.lifecycle import SessionChanged
@@ -105,48 +105,65 @@ class Runner:
             room = self.habits.concurrency - len(self._driving)
             if room <= 0 or self._closing:
                 continue
-            for session_id in (await self._ready(room))[:room]:
+            for session_id in await self._ready(room):
                 self._idle.clear()
                 driving = self._driving[session_id] = Driving(self.parts, session_id)
                 group.create_task(self._drive(driving))
 
     async def _ready(self, room: int) -> list[SessionId]:
-        due = await self.parts.store.due(room + len(self._driving) + len(self._left_alone))
-        alive = self.parts.drivers.alive
-        me = self.parts.drivers.me
-        orphans = [id_ for id_, driver in due.driven if driver == me or not alive(driver)]
-        only = self.habits.only
-        return [
-            id_
-            for id_ in [*due.queued, *orphans]
-            if id_ not in self._driving and id_ not in self._left_alone and (only is None or id_ in only)
-        ]
+        """At most so many sessions that somebody should drive; none while the store cannot say."""
+        busy = {*self._driving, *self._left_alone}
+        try:
+            if self.habits.only is not None:
+                found = sorted(self.habits.only)
+            else:
+                due = await self.parts.store.due(room + len(busy))
+                drivers = self.parts.drivers
+                orphans = [
+                    id_ for id_, driver in due.driven if driver == drivers.me or not drivers.alive(driver)
+                ]
+                found = [*due.queued, *orphans]
+        except StoreError as error:
+            _logger.error("store cannot say what is due", problem=error.detail, hint=error.hint)
+            return []
+        return [id_ for id_ in found if id_ not in busy][:room]
 
     async def _drive(self, driving: Driving) -> None:
         session_id = driving.session_id
         with structlog.contextvars.bound_contextvars(session_id=session_id):
             try:
                 await driving.go()
-            except BelayerError as error:
+                self._news.set()
+            except (CorruptLog, NewerEvent) as error:
                 self._left_alone.add(session_id)
+                self.parts.feed.show(session_id, "log", {"text": error.detail, "level": "error"})
                 _logger.error("session cannot be driven", problem=error.detail, hint=error.hint)
+            except BelayerError as error:
+                _logger.error("session cannot be driven now", problem=error.detail, hint=error.hint)
             finally:
                 del self._driving[session_id]
-                self._news.set()
                 if not self._driving:
                     self._idle.set()
 
     async def _keep_time(self) -> None:
         while True:
             self._times.clear()
-            now = self.parts.clock.micros()
-            for session_id in await self.parts.store.ripe(now):
-                await self._command(session_id, Wake())
-            following = await self.parts.store.next_wake()
-            delay = _LOOK_AROUND_EVERY
-            if following is not None:
-                delay = min(max((following - now) / 1e6, 0.05), delay)
+            try:
+                delay = await self._wake_ripe()
+            except StoreError as error:
+                _logger.error("store cannot say whose time has come", problem=error.detail, hint=error.hint)
+                delay = _LOOK_AROUND_EVERY
             await self._wait(self._times, delay)
+
+    async def _wake_ripe(self) -> float:
+        """Wake every session whose time has come; seconds until the next one's."""
+        now = self.parts.clock.micros()
+        for session_id in await self.parts.store.ripe(now):
+            await self._command(session_id, Wake())
+        following = await self.parts.store.next_wake()
+        if following is None:
+            return _LOOK_AROUND_EVERY
+        return min(max((following - now) / 1e6, 0.05), _LOOK_AROUND_EVERY)
 
     async def _look_around(self) -> None:
         """A driver that died tells nobody, so look for its sessions now and then."""
@@ -158,8 +175,11 @@ class Runner:
         while True:
             await sleep(self.parts.clock, self.habits.idle_seconds / _SWEEPS_PER_TIMEOUT)
             before = self.parts.clock.micros() - int(self.habits.idle_seconds * 1e6)
-            for session_id in await self.parts.store.idle_since(before):
-                await self._command(session_id, Expire(), untouched_since=before)
+            try:
+                for session_id in await self.parts.store.idle_since(before):
+                    await self._command(session_id, Expire(), untouched_since=before)
+            except StoreError as error:
+                _logger.error("store cannot say who is idle", problem=error.detail, hint=error.hint)
 
     async def _command(
         self, session_id: SessionId, command: Command, untouched_since: int | None = None

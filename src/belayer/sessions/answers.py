@@ -43,9 +43,15 @@ def _chosen(value: Json) -> Json:
 
 
 def _check_form(request: InputRequested, value: dict[str, Json]) -> None:
+    """A form is whatever its workflow's author wrote: what is no proper schema is not checked."""
     schema = request.form or {}
-    properties = cast("dict[str, dict[str, Json]]", schema.get("properties", {}))
-    required = cast("list[str]", schema.get("required", []))
+    given = schema.get("properties")
+    properties = {
+        name: field if isinstance(field, dict) else {}
+        for name, field in (given if isinstance(given, dict) else {}).items()
+    }
+    wanted = schema.get("required")
+    required = [name for name in (wanted if isinstance(wanted, list) else []) if isinstance(name, str)]
     problems = [f"{name} is missing" for name in required if name not in value]
     problems += [f"{name} is not in the form" for name in value if properties and name not in properties]
     problems += [

@@ -1,5 +1,7 @@
 """Plain JSON: what can be recorded, sent and read again without loss."""
 
+from typing import cast
+
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from belayer.vocabulary.errors import Unrecordable
@@ -26,6 +28,19 @@ def decoded(content: bytes, value: object = None) -> Json:
         return from_json(content, allow_inf_nan=False)
     except ValueError as error:
         raise _unrecordable(value, error) from error
+
+
+def ordered(value: object) -> object:
+    """The same with every set as a list in an order of its own, so that equal values have equal JSON."""
+    match value:
+        case set() | frozenset():
+            return sorted(cast("set[object]", value), key=encoded)
+        case dict():
+            return {key: ordered(item) for key, item in cast("dict[object, object]", value).items()}
+        case list() | tuple():
+            return [ordered(item) for item in cast("list[object]", value)]
+        case _:
+            return value
 
 
 def plain(value: object) -> Json:

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
+from typing import cast
 
 from belayer.vocabulary.errors import ConfigurationError, UnknownWorkflow
 from belayer.workflows.workflow import Workflow, workflows_in
@@ -37,9 +38,12 @@ def _workflows_of(path: Path) -> list[Workflow]:
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as for `python file.py`: it may import its neighbours
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigurationError(
             f"{path} cannot be loaded: {type(error).__name__}: {error}", "Correct the file, then try again."
         ) from error
@@ -72,6 +76,17 @@ class KnownFiles:
 
     def _read(self) -> dict[str, str]:
         try:
-            return json.loads(self._path.read_text(encoding="utf-8"))
+            known = json.loads(self._path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
+        except (OSError, ValueError) as error:
+            raise self._unreadable(str(error)) from error
+        if not isinstance(known, dict):
+            raise self._unreadable("it is no object")
+        return {str(name): str(file) for name, file in cast("dict[object, object]", known).items()}
+
+    def _unreadable(self, why: str) -> ConfigurationError:
+        return ConfigurationError(
+            f"{self._path} cannot be read: {why}.",
+            "Remove it, then run each workflow's file once to name it again.",
+        )

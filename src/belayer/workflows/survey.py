@@ -123,7 +123,7 @@ async def survey(
         found = await run.step(f"functions/{number}", measure_functions, places.folder, batch)
         functions = _largest(functions + found)
     notes = await run.step("notes", find_notes, places.folder, files)
-    await run.log(f"{len(files)} files, {len(functions)} long functions and {len(notes)} notes found")
+    await run.log(f"{len(files)} files looked at, {len(notes)} open notes found")
 
     first = await run.ask("first", "Which part should the report put first?", choices=PARTS)
 

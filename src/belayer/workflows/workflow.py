@@ -104,15 +104,17 @@ class Workflows:
         return self._known[name]
 
 
-def as_workflow(call: Call, name: str | None = None) -> Workflow:
+def as_workflow(call: Call | Workflow) -> Workflow:
     """The function as a workflow, if it can be one."""
+    if isinstance(call, Workflow):
+        return call
     parameters = list(_signature(call).parameters.values())
     if not inspect.iscoroutinefunction(call) or not parameters or parameters[0].kind not in _POSITIONAL:
         raise ConfigurationError(
             f"{getattr(call, '__name__', call)!r} is not a workflow.",
             "A workflow is an async function whose first parameter is its run: async def hello(run, name: str).",
         )
-    return Workflow(name or call.__name__, call)
+    return Workflow(call.__name__, call)
 
 
 def workflows_in(names: Mapping[str, Any], module: str) -> list[Workflow]:

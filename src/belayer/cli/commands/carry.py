@@ -11,7 +11,6 @@ from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Home, SessionPrefix
 from belayer.cli.outcome import tell_status
-from belayer.cli.reading import state_of
 from belayer.vocabulary.errors import ConfigurationError, Unimportable
 
 Output = Annotated[
@@ -54,7 +53,7 @@ def import_(
         content = _read(file)
         async with desk.engine() as engine:
             session_id = await engine.take_in(content)
-            tell_status(desk, await state_of(engine, session_id))
+            tell_status(desk, await engine.state(session_id))
         return Exit.DONE
 
     carry_out(work, home=home, as_json=as_json)

@@ -10,8 +10,8 @@ from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Detach, Home, NoInput, Reason, RequestName, SessionPrefix
 from belayer.cli.outcome import tell_status
-from belayer.cli.people import ask
-from belayer.cli.reading import shown_by, state_of
+from belayer.cli.people import Later, ask
+from belayer.cli.reading import shown_by
 from belayer.cli.requests import shown_lines, the_request
 from belayer.cli.targets import workflow_named
 from belayer.cli.values import answer_from, json_or_text, unfit_refused
@@ -105,11 +105,15 @@ async def _tell(
 ) -> int:
     async with desk.engine() as engine:
         session_id = await engine.find(prefix)
-        state = await state_of(engine, session_id)
+        state = await engine.state(session_id)
         after = state.seq
         request_id = the_request(desk, state, wanted, kind)
-        with unfit_refused():
-            command = await decide(desk, state, request_id)
+        try:
+            with unfit_refused():
+                command = await decide(desk, state, request_id)
+        except Later:
+            desk.screen.say("Left for later. Nothing was changed.")
+            return Exit.WAITING
         state = await engine.tell(session_id, command)
     workflow = None if detach else _loadable(desk, state)
     if workflow is None:

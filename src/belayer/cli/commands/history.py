@@ -10,7 +10,6 @@ from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Home, SessionPrefix, Yes
 from belayer.cli.outcome import tell_status
 from belayer.cli.people import confirm
-from belayer.cli.reading import records_of, state_of
 from belayer.cli.safe_text import safe_line, shortened
 from belayer.cli.values import unfit_refused
 from belayer.cli.wording import brief
@@ -38,7 +37,7 @@ def rewind(
     async def work(desk: Desk) -> int:
         async with desk.engine() as engine:
             session_id = await engine.find(prefix)
-            records = await records_of(engine, session_id)
+            records = await engine.records(session_id)
             state = fold(session_id, records)
             if seq < state.seq and state.status not in (Status.QUEUED, Status.RUNNING):
                 await _be_sure(desk, state, records, seq, yes=yes)
@@ -64,7 +63,7 @@ def fork(
         async with desk.engine() as engine:
             origin = await engine.find(prefix)
             session_id = await engine.fork(Fork(session_id=origin, seq=seq))
-            tell_status(desk, await state_of(engine, session_id))
+            tell_status(desk, await engine.state(session_id))
         desk.screen.say(f"Go on with it: {desk.command('resume', session_id)}")
         return Exit.DONE
 

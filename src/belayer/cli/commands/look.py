@@ -13,7 +13,7 @@ from belayer.cli.ending import tell_ending
 from belayer.cli.exits import Exit, exit_for
 from belayer.cli.listing import list_table, row_as_json, short_ids
 from belayer.cli.options import AsJson, Home, SessionPrefix
-from belayer.cli.reading import is_driven, row_of, state_of, watch
+from belayer.cli.reading import is_driven
 from belayer.cli.showing import draw_session, event_lines
 from belayer.cli.tellers import WireTeller
 from belayer.engine import Engine
@@ -70,9 +70,9 @@ def show(
     async def work(desk: Desk) -> int:
         async with desk.engine() as engine:
             session_id = await engine.find(prefix)
-            state = await state_of(engine, session_id)
+            state = await engine.state(session_id)
             wires = await engine.events(session_id, after) if events else []
-            driven = is_driven(desk.home, await row_of(engine, session_id))
+            driven = is_driven(desk.home, await engine.row(session_id))
         if as_json:
             shape = await session_as_json(desk, state)
             desk.screen.answer(shape | ({"events": [json.loads(wire) for wire in wires]} if events else {}))
@@ -104,8 +104,8 @@ def follow(prefix: SessionPrefix, after: After = 0, as_json: AsJson = False, hom
 
 async def _follow_wire(desk: Desk, engine: Engine, session_id: SessionId, after: int) -> int:
     teller = WireTeller(desk.screen)
-    known = (await state_of(engine, session_id)).seq
-    async with aclosing(watch(engine, session_id)) as frames:
+    known = (await engine.state(session_id)).seq
+    async with aclosing(engine.watch(session_id)) as frames:
         async for state, frame in frames:
             if frame.seq is None or frame.seq > after:
                 teller.hear(state, frame)
@@ -115,7 +115,7 @@ async def _follow_wire(desk: Desk, engine: Engine, session_id: SessionId, after:
 
 
 async def _say_if_nobody_drives(desk: Desk, engine: Engine, session_id: SessionId) -> None:
-    row = await row_of(engine, session_id)
+    row = await engine.row(session_id)
     if row.status in (Status.QUEUED, Status.RUNNING) and not is_driven(desk.home, row):
         resume = desk.command("resume", session_id)
         desk.screen.warn(f"The session is {row.status}, and no process drives it. Take it up with: {resume}")

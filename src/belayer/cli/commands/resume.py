@@ -11,7 +11,7 @@ from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit, exit_for
 from belayer.cli.options import AsJson, Detach, Home, NoInput, Reason
 from belayer.cli.outcome import tell_status
-from belayer.cli.reading import is_driven, state_of, watch
+from belayer.cli.reading import is_driven
 from belayer.cli.safe_text import safe_line
 from belayer.cli.targets import workflow_named
 from belayer.cli.values import unfit_refused
@@ -20,7 +20,7 @@ from belayer.sessions.rows import SessionRow
 from belayer.sessions.store import Wanted
 from belayer.vocabulary.commands import Resume
 from belayer.vocabulary.errors import BelayerError
-from belayer.vocabulary.events.event import Status
+from belayer.vocabulary.events.event import FINAL, Status
 from belayer.vocabulary.ids import SessionId
 from belayer.workflows.workflow import Workflow
 
@@ -59,22 +59,19 @@ def resume(
 async def _resume(desk: Desk, prefix: str, reason: str | None, *, detach: bool) -> int:
     async with desk.engine() as engine:
         session_id = await engine.find(prefix)
-        state = await state_of(engine, session_id)
+        state = await engine.state(session_id)
         after = state.seq
-        workflow = (
-            None if detach or state.status not in _GOES_ON else workflow_named(state.workflow, desk.home)
-        )
+        driven = is_driven(desk.home, await engine.row(session_id))
+        followed = detach or driven or state.status in FINAL
+        workflow = None if followed else workflow_named(state.workflow, desk.home)
         if state.status not in _READY:
             with unfit_refused():
                 command = Resume(reason=reason)
             state = await engine.tell(session_id, command)
-    if workflow is None:
+    if detach:
         tell_status(desk, state)
         return Exit.DONE
     return await drive_on(desk, session_id, workflow, after=after)
-
-
-_GOES_ON = _READY | {Status.PAUSED, Status.INTERRUPTED, Status.EXPIRED}
 
 
 async def _resume_all(desk: Desk) -> int:
@@ -115,8 +112,8 @@ def _loaded(desk: Desk, names: set[str]) -> dict[str, Workflow]:
 
 async def _see_through(desk: Desk, engine: Engine, row: SessionRow, endings: dict[SessionId, Status]) -> None:
     try:
-        known = (await state_of(engine, row.id)).seq
-        async with aclosing(watch(engine, row.id)) as frames:
+        known = (await engine.state(row.id)).seq
+        async with aclosing(engine.watch(row.id)) as frames:
             async for state, _ in frames:
                 if state.seq >= known and rests(state):
                     endings[row.id] = state.status

@@ -389,7 +389,8 @@ def _translated(error: sqlite3.Error, path: Path) -> StoreError:
             "Check the disk, restart, then run `belayer verify`.",
         )
     return StoreError(
-        f"The store {path} cannot be used: {error}.", "Run `belayer verify` to see what is damaged."
+        f"The store {path} cannot be used: {error}.",
+        "If it can still be opened, `belayer verify` says what is damaged; else restore it from a backup.",
     )
 
 

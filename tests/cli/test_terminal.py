@@ -1,0 +1,191 @@
+"""At a real terminal (a pty): the live view, and questions answered where they are asked."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from belayer.cli.exits import Exit
+from tests.cli.stage import FLOWS, Cli
+
+
+class Terminal:
+    """A terminal with somebody at it."""
+
+    def __init__(self, descriptor: int, process: "subprocess.Popen[bytes]") -> None:
+        self._descriptor = descriptor
+        self._process = process
+        self.raw = b""
+
+    @property
+    def screen(self) -> str:
+        """What was written, without the control sequences."""
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.raw.decode(errors="replace"))
+
+    def see(self, text: str) -> None:
+        """Wait until the text is there."""
+        while text not in self.screen:
+            assert self._read(), f"{text!r} never came; this did:\n{self.screen}"
+
+    def type(self, text: str) -> None:
+        self.raw = b""
+        os.write(self._descriptor, text.encode())
+
+    def ends_with(self) -> int:
+        while self._read():
+            pass
+        return self._process.wait()
+
+    def _read(self) -> bool:
+        try:
+            piece = os.read(self._descriptor, 65_536)
+        except OSError:  # the other side has gone
+            return False
+        self.raw += piece
+        return bool(piece)
+
+
+# A process that leads a session owns the terminal it opens; only then does Ctrl-C reach it.
+_BELAYER = "import os; os.close(os.open(os.ttyname(0), os.O_RDWR)); from belayer.cli.app import main; main()"
+
+
+@contextmanager
+def terminal(cli: Cli, *words: str) -> Iterator[Terminal]:
+    ours, theirs = pty.openpty()
+    env = {**cli.environment(), "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40"}
+    command = [sys.executable, "-c", _BELAYER, *words]
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True
+    ) as process:
+        os.close(theirs)
+        try:
+            yield Terminal(ours, process)
+        finally:
+            os.close(ours)
+            process.kill()
+
+
+def test_a_choice_is_made_by_number_and_a_wrong_one_asked_again(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:ask") as at:
+        at.see("> ")
+        at.type("7\n")
+        at.see("hint:")
+        at.see("> ")
+        at.type("2\n")
+        assert at.ends_with() == Exit.DONE
+        assert "blue" in at.screen
+
+
+def test_an_approval_is_given_where_it_is_shown(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:approval") as at:
+        at.see("later) > ")
+        assert "drop the table" in at.screen
+        assert "digest" in at.screen
+        at.type("approve\n")
+        assert at.ends_with() == Exit.DONE
+
+
+def test_a_rejection_may_say_why(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:approval") as at:
+        at.see("later) > ")
+        at.type("r\n")
+        at.see("> ")
+        at.type("too risky\n")
+        assert at.ends_with() == Exit.DONE
+        assert "too risky" in at.screen
+
+
+def test_a_question_may_be_left_for_later(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:sure") as at:
+        at.see("> ")
+        at.type("\n")
+        assert at.ends_with() == Exit.WAITING
+        assert "belayer answer" in at.screen
+
+
+def test_a_form_is_filled_in_field_by_field(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:form") as at:
+        for typed in ("Ada\n", "36\n", "cat, dog\n"):
+            at.see("> ")
+            at.type(typed)
+        assert at.ends_with() == Exit.DONE
+        assert '"cat"' in at.screen
+
+
+def test_an_answer_from_elsewhere_ends_the_question_here(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:text") as at:
+        at.see("> ")
+        id_ = cli("ls", "--json").json()["sessions"][0]["session_id"]
+        assert cli("answer", id_, "Ada", "--detach").code == Exit.DONE
+        at.see("settled elsewhere")
+        assert at.ends_with() == Exit.DONE
+
+
+def test_a_rewind_is_confirmed_first(cli: Cli) -> None:
+    id_ = cli.run("plain")
+    before = cli.content()
+    with terminal(cli, "rewind", id_, "2") as at:
+        at.see("> ")
+        assert "step shout" in at.screen
+        at.type("n\n")
+        assert at.ends_with() == Exit.REFUSED
+    assert cli.content() == before
+    with terminal(cli, "rewind", id_, "2") as at:
+        at.see("> ")
+        at.type("y\n")
+        assert at.ends_with() == Exit.DONE
+    assert cli.shown(id_)["status"] == "paused"
+
+
+def test_the_live_view_shows_progress_and_the_last_steps_only(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:long", "-i", "count=300") as at:
+        assert at.ends_with() == Exit.DONE
+        last = at.screen[at.screen.rindex("earlier steps") - 10 :]
+        assert "… 288 earlier steps" in last
+        assert last.count("✓ step") == 12
+        assert "300" in last
+
+
+def test_ctrl_c_at_a_question_keeps_the_session(cli: Cli) -> None:
+    with terminal(cli, "run", f"{FLOWS}:ask") as at:
+        at.see("> ")
+        at.type("\x03")
+        assert at.ends_with() == Exit.STOPPED
+        assert "belayer resume" in at.screen
+    assert cli("ls", "--json").json()["sessions"][0]["status"] == "waiting"
+
+
+def test_hostile_text_cannot_reach_the_terminal(cli: Cli, tmp_path: Path) -> None:
+    text = "x\x1b]0;owned\x07\u202e"
+    with terminal(cli, "run", f"{FLOWS}:loud", "-i", f"text={text}", "--title", text) as at:
+        at.see("later) > ")
+        assert b"\x1b]" not in at.raw
+        assert b"\x07" not in at.raw
+        assert "\u202e" not in at.screen
+        assert "<U+202E>" in at.screen
+        at.type("later\n")
+        assert at.ends_with() == Exit.WAITING
+
+
+def test_an_answer_without_a_value_is_asked_for_and_may_be_left(cli: Cli) -> None:
+    id_ = cli.run("ask")
+    before = cli.content()
+    with terminal(cli, "answer", id_) as at:
+        at.see("> ")
+        at.type("\x04")
+        assert at.ends_with() == Exit.WAITING
+    assert cli.content() == before
+    with terminal(cli, "answer", id_) as at:
+        at.see("> ")
+        at.type("blue\n")
+        assert at.ends_with() == Exit.DONE
+
+
+def test_show_at_a_terminal_shows_what_is_asked(cli: Cli) -> None:
+    with terminal(cli, "show", cli.run("ask")) as at:
+        assert at.ends_with() == Exit.DONE
+        assert "Which colour?" in at.screen
