@@ -3,7 +3,10 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal
+
+from pydantic import ValidationError
+from pydantic_core import from_json, to_json
 
 from belayer.runner.driving import Parts
 from belayer.runner.runner import Runner
@@ -38,6 +41,7 @@ from belayer.vocabulary.errors import (
     KeyReused,
     Problem,
     SessionFailed,
+    UnfitInput,
     UnknownRequest,
     UnknownSession,
 )
@@ -46,8 +50,6 @@ from belayer.vocabulary.events.lifecycle import Begun, SessionChanged
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import RequestId, SessionId, new_session_id
 from belayer.workflows.workflow import as_workflow
-
-P = ParamSpec("P")
 
 _STATUS_EVENTS = frozenset({"session"})
 _AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
@@ -74,23 +76,27 @@ class Engine:
         known = as_workflow(workflow)
         self._parts.workflows.add(known)
         given = known.bind(*args, **kwargs)
-        command = Start(
-            workflow=known.name,
-            input=given,
-            title=title,
-            mode=Mode(mode),
-            budget=budget or Budget(),
-            idempotency_key=idempotency_key,
-        )
+        try:
+            command = Start.model_validate(
+                {
+                    "workflow": known.name,
+                    "input": given,
+                    "title": title,
+                    "mode": mode,
+                    "budget": budget or Budget(),
+                    "idempotency_key": idempotency_key,
+                }
+            )
+        except ValidationError as error:
+            raise _unfit(error) from error
         return Session(self, await self.begin(command))
 
     async def begin(self, command: Start) -> SessionId:
         """Start a workflow by name. The same idempotency key gives the same session."""
         self._parts.workflows.named(command.workflow).arguments(command.input)
-        if command.idempotency_key is not None:
-            row = await self._parts.store.started_with(command.idempotency_key)
-            if row is not None:
-                return await self._same(row, command)
+        earlier = await self._started_before(command)
+        if earlier is not None:
+            return earlier
         session_id = new_session_id(self._parts.clock.now())
         begun = Begun(
             workflow=command.workflow,
@@ -100,7 +106,10 @@ class Engine:
             budget=command.budget,
             idempotency_key=command.idempotency_key,
         )
-        await self._parts.log.create(session_id, [SessionChanged(status=Status.QUEUED, begun=begun)])
+        try:
+            await self._parts.log.create(session_id, [SessionChanged(status=Status.QUEUED, begun=begun)])
+        except KeyReused:  # somebody used it at the same moment
+            return await self._started_before(command) or session_id
         return session_id
 
     def drive(self, session_id: SessionId) -> None:
@@ -152,11 +161,13 @@ class Engine:
 
     async def follow(self, session_id: SessionId, after: int = 0) -> AsyncGenerator[Frame]:
         """Every event after the cursor, then live."""
+        await self.row(session_id)
         async for frame in self._parts.feed.follow(session_id, after):
             yield frame
 
     async def events(self, session_id: SessionId, after: int = 0, limit: int | None = None) -> list[bytes]:
         """The envelopes of the events after the cursor."""
+        await self.row(session_id)
         return [record.wire() for record in await self._parts.store.read(session_id, after, limit)]
 
     async def watch(self, session_id: SessionId) -> AsyncGenerator[tuple[SessionState, Frame]]:
@@ -241,9 +252,19 @@ class Engine:
                 return event
         return None
 
-    async def _same(self, row: SessionRow, command: Start) -> SessionId:
+    async def _started_before(self, command: Start) -> SessionId | None:
+        """The session that the command's idempotency key has started, if it was the same command."""
+        if command.idempotency_key is None:
+            return None
+        row = await self._parts.store.started_with(command.idempotency_key)
+        if row is None:
+            return None
         state = await self.state(row.id)
-        if (state.workflow, state.input, state.mode) != (command.workflow, command.input, command.mode):
+        given = from_json(self._parts.redactor.data(to_json(command.input)))
+        if (state.workflow, state.mode) != (command.workflow, command.mode) or state.input not in (
+            command.input,
+            given,
+        ):
             raise KeyReused(
                 f"The idempotency key {command.idempotency_key!r} started session {row.id} with another request.",
                 "Use a new key for a new request.",
@@ -314,7 +335,9 @@ class Session:
         chosen = request_id or _the_one(state)
         request = state.pending.get(chosen)
         if not isinstance(request, ApprovalRequested):
-            raise UnknownRequest(f"Session {self.id} has no open approval {chosen}.")
+            raise UnknownRequest(
+                f"Session {self.id} has no open approval {chosen}.", "Answer it if it is a question."
+            )
         return request
 
 
@@ -323,6 +346,13 @@ def _the_one(state: SessionState) -> RequestId:
         return next(iter(state.pending))
     what = "asks nothing now" if not state.pending else f"has {len(state.pending)} open requests"
     raise UnknownRequest(f"Session {state.id} {what}.", "Wait until it asks, or name the request.")
+
+
+def _unfit(error: ValidationError) -> UnfitInput:
+    problems = [
+        f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors(include_url=False)
+    ]
+    return UnfitInput(f"The session cannot be started like this: {'; '.join(problems)}.", "Correct these.")
 
 
 def _ended(state: SessionState) -> Problem:

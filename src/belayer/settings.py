@@ -29,7 +29,7 @@ class Settings(BaseSettings):
 
     home: Path = Path(".belayer")
     concurrency: Annotated[int, Field(ge=1, le=10_000)] = 16
-    session_timeout: Annotated[float, Field(ge=0)] = 1800.0
+    session_timeout: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1800.0
     max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     grace: Annotated[float, Field(ge=0, le=3600)] = 5.0
 
@@ -54,7 +54,7 @@ def read_settings(**overrides: Any) -> Settings:
         settings = Settings(**{name: value for name, value in overrides.items() if value is not None})
     except ValidationError as error:
         problems += [_problem(item) for item in error.errors(include_url=False)]
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         problems.append(f"{_FILE} cannot be read: {error}")
     if problems or settings is None:
         raise ConfigurationError(
@@ -77,9 +77,9 @@ def _known(name: str) -> bool:
 
 
 def _did_you_mean(name: str) -> str:
-    known = [_PREFIX + field.upper() for field in Settings.model_fields]
-    close = difflib.get_close_matches(name, known, 1)
-    return f" (did you mean {close[0]}?)" if close else ""
+    known = [field.upper() for field in Settings.model_fields]
+    close = difflib.get_close_matches(name.removeprefix(_PREFIX), known, 1)
+    return f" (did you mean {_PREFIX}{close[0]}?)" if close else ""
 
 
 def _problem(item: Mapping[str, Any]) -> str:

@@ -60,6 +60,7 @@ BREAKS: dict[str, Callable[[], BaseException]] = {
     "an answer cut short": lambda: asyncio.IncompleteReadError(b"", 10),
     "an end of file": lambda: EOFError("gone"),
     "a lack of memory": MemoryError,
+    "a cancellation from inside": asyncio.CancelledError,
     "its own word": lambda: OutcomeUnknown("half of it was written"),
 }
 

@@ -1,7 +1,8 @@
 """Ready sessions are driven, so many at once; waiting ones cost nothing; a broken one stands in nobody's way."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from belayer.engine import Session
 from belayer.execution.act import act
 from belayer.execution.run import Run
 from belayer.sessions.record import Record
+from belayer.sessions.store import Answers, Proposal
 from belayer.sessions.stores.memory import MemoryStore
 from belayer.vocabulary.clock import ManualClock
 from belayer.vocabulary.errors import BelayerError
@@ -281,6 +283,31 @@ async def test_a_closed_engine_refuses_to(command: str, tmp_path: Path) -> None:
         session = await engine.start(asking)
         await session.settled()
     with pytest.raises(BelayerError):
+        async with asyncio.timeout(2):
+            await TO_A_CLOSED_ENGINE[command](session)
+
+
+class UnhurriedStore(MemoryStore):
+    """A store that always takes its time, as one on a slow disk does."""
+
+    async def commit(self, proposals: Sequence[Proposal]) -> Answers:
+        await asyncio.sleep(0)
+        return super().commit_now(proposals)
+
+    def commit_now(self, proposals: Sequence[Proposal]) -> Answers | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return None
+
+
+@pytest.mark.parametrize("command", TO_A_CLOSED_ENGINE)
+async def test_nobody_hangs_on_a_closed_engine_with_a_slow_store_who_wants_to(command: str) -> None:
+    memory = kept_in_memory()
+    keeping = Keeping(UnhurriedStore(), memory.blobs, memory.drivers)
+    async with memory_engine(asking, keeping=keeping) as engine:
+        session = await engine.start(asking)
+        await session.settled()
+        if command == "result":
+            await session.cancel()
+    with suppress(BelayerError):
         async with asyncio.timeout(2):
             await TO_A_CLOSED_ENGINE[command](session)
 

@@ -276,7 +276,7 @@ class TestPassingFrames:
             await log.create(ONE, [beginning()])
             early = Follower(feed, ONE)
             await early.next()
-            for text in ("Hel", "lo"):
+            for text in ("Hell", "o"):
                 feed.show(ONE, "token", {"message": "m1", "text": text})
             feed.show(ONE, "token", {"message": "m2", "text": "other"})
             late = Follower(feed, ONE)

@@ -15,7 +15,7 @@ from belayer.sessions.log import Log
 from belayer.sessions.record import Record
 from belayer.sessions.redact import Redactor
 from belayer.vocabulary.clock import Clock, sleep
-from belayer.vocabulary.errors import NotRunning, StoreBusy, StoreFull
+from belayer.vocabulary.errors import NotRunning, StoreBusy, StoreError, StoreFull
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Aside, Asides, Json
 from belayer.vocabulary.ids import SessionId
@@ -78,8 +78,7 @@ class Recorder:
                     expected_seq=expected_seq,
                 )
             except (StoreFull, StoreBusy) as error:
-                _logger.error("store cannot record; waiting", problem=error.detail, hint=error.hint)
-                await sleep(self._clock, _STORE_RETRY_SECONDS)
+                await self._wait(error)
             else:
                 self._expected_seq += len(records)
                 return records
@@ -99,8 +98,11 @@ class Recorder:
         """A value in the form the log has it: as JSON, large payloads aside. Secrets go when it is appended."""
         content = encoded(value)
         plain = decoded(content, value)
-        if len(content) > INLINE_BYTES:
-            return Kept(None, await put_aside(self._blobs, self._redactor.data(content)))
+        while len(content) > INLINE_BYTES:
+            try:
+                return Kept(None, await put_aside(self._blobs, self._redactor.data(content)))
+            except StoreFull as error:
+                await self._wait(error)
         return Kept(plain)
 
     async def whole(self, field: str, value: Json, asides: Asides | None) -> Json:
@@ -119,6 +121,10 @@ class Recorder:
         if type_ == "token" or self._feed.is_watched(self._session_id):
             clean: Any = self.clean(data)
             self._feed.show(self._session_id, type_, clean)
+
+    async def _wait(self, error: StoreError) -> None:
+        _logger.error("store cannot record; waiting", problem=error.detail, hint=error.hint)
+        await sleep(self._clock, _STORE_RETRY_SECONDS)
 
     def now(self) -> datetime:
         return self._clock.now()

@@ -68,8 +68,8 @@ class LockedDrivers:
 
     def _sweep(self) -> None:
         for path in self._folder.iterdir():
-            if path.name != self._me and not _is_locked(path):
-                path.unlink(missing_ok=True)
+            if path.name != self._me:
+                _remove_unless_locked(path)
 
 
 def _locked(path: Path) -> IO[bytes]:
@@ -80,6 +80,16 @@ def _locked(path: Path) -> IO[bytes]:
         if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
             return file
         file.close()
+
+
+def _remove_unless_locked(path: Path) -> None:
+    """Remove it while holding its lock, so that nobody can have taken it in between."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink(missing_ok=True)
+    except OSError:
+        pass  # its driver lives, or another sweeper was here first
 
 
 def _is_locked(path: Path) -> bool:

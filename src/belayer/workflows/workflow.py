@@ -30,13 +30,17 @@ class Workflow:
 
     def bind(self, *args: Any, **kwargs: Any) -> Json:
         """Arguments as they are recorded: an object by name. Raises UnfitInput when they do not fit."""
+        names = list(_parameters(self.call))
+        twice = [name for name in names[: len(args)] if name in kwargs]
+        if len(args) > len(names) or twice:
+            what = (
+                f"{', '.join(twice)} given twice"
+                if twice
+                else f"{len(args)} arguments given, {len(names)} taken"
+            )
+            raise self._unfit(what)
         try:
-            bound = _signature(self.call).bind(None, *args, **kwargs)
-        except TypeError as error:
-            raise self._unfit(str(error)) from error
-        _, *names = bound.arguments
-        try:
-            given = plain({name: bound.arguments[name] for name in names})
+            given = plain({**dict(zip(names, args, strict=False)), **kwargs})
         except Unrecordable as error:
             raise self._unfit(error.detail) from error
         self.arguments(given)
@@ -108,13 +112,19 @@ def as_workflow(call: Call | Workflow) -> Workflow:
     """The function as a workflow, if it can be one."""
     if isinstance(call, Workflow):
         return call
-    parameters = list(_signature(call).parameters.values())
-    if not inspect.iscoroutinefunction(call) or not parameters or parameters[0].kind not in _POSITIONAL:
+    if not _is_workflow(call):
         raise ConfigurationError(
             f"{getattr(call, '__name__', call)!r} is not a workflow.",
             "A workflow is an async function whose first parameter is its run: async def hello(run, name: str).",
         )
     return Workflow(call.__name__, call)
+
+
+def _is_workflow(call: object) -> bool:
+    if not inspect.iscoroutinefunction(call):
+        return False
+    first = next(iter(_signature(call).parameters.values()), None)
+    return first is not None and first.kind in _POSITIONAL
 
 
 def workflows_in(names: Mapping[str, Any], module: str) -> list[Workflow]:

@@ -126,7 +126,7 @@ class SqliteStore:
 
     async def remove(self, session_ids: Sequence[SessionId]) -> None:
         await self._change(lambda connection: _remove(connection, session_ids))
-        await self._writer.do(lambda connection: connection.execute("PRAGMA incremental_vacuum").fetchall())
+        await self._writer.do(_give_back_space)
 
     async def replace_row(self, row: SessionRow) -> None:
         await self._change(lambda connection: _put_row(connection, row))
@@ -244,7 +244,7 @@ class _Heads:
         if found is None:
             return None, None
         row = _to_row(found[1:])
-        if type(row.last_hash) is not bytes or row.status != found[5]:
+        if type(row.last_hash) is not bytes or row.status not in _STATUSES:
             raise CorruptLog(
                 session_id, row.last_seq, "its entry in the list of sessions is not what was written"
             )
@@ -430,7 +430,7 @@ def _read(connection: sqlite3.Connection, session_id: SessionId, after: int, lim
         "SELECT seq, type, version, at, stage, data, hash FROM events"
         " WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?",
         (session_id, min(max(after, 0), _LARGEST_SEQ), limit),
-    )
+    ).fetchall()  # all at once: a statement left in the middle would hold this connection in the past
     return [_to_record(session_id, columns) for columns in found]
 
 
@@ -452,19 +452,24 @@ def _remove(connection: sqlite3.Connection, session_ids: Sequence[SessionId]) ->
             connection.execute("DELETE FROM events WHERE session = ?", (number,))
 
 
+def _give_back_space(connection: sqlite3.Connection) -> None:
+    connection.executescript("PRAGMA incremental_vacuum;")  # a plain execute would stop after one page
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
 def _data_version(connection: sqlite3.Connection) -> int:
     return connection.execute("PRAGMA data_version").fetchone()[0]
 
 
 def _to_row(found: Sequence[Any]) -> SessionRow:
-    """A row as it stands; what makes no sense becomes what does no harm, and `verify` finds that it differs."""
+    """A row as it stands, also where that makes no sense: one damaged row must not hide the rows beside it."""
     id_, workflow, title, mode, status, last_seq, last_hash, *rest = found
     return SessionRow(
         id_,
         str(workflow),
         str(title),
-        Mode(mode) if mode in _MODES else Mode.HITL,
-        Status(status) if status in _STATUSES else Status.INTERRUPTED,
+        Mode(mode) if mode in _MODES else mode,
+        Status(status) if status in _STATUSES else status,
         last_seq,
         last_hash,
         *rest,
