@@ -10,12 +10,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import belayer_steps, peer_dbos, peer_langgraph, raw_sqlite
-from bench.rounds import SETTLED, Contestant, interleaved, ratio, spread
-from bench.table import TIMES, Figure, Row, Wanted, show, write
 from rich.console import Console
 
 from belayer import Effect
+from bench import belayer_steps, peer_dbos, peer_langgraph, raw_sqlite
+from bench.rounds import SETTLED, Contestant, interleaved, ratio, spread
+from bench.table import TIMES, Figure, Row, Wanted, show, write
 
 PAYLOAD = "x" * 200
 ROUNDS = 3

@@ -1,4 +1,4 @@
-"""What ten thousand sessions cost while they wait for a person. Run in a process of its own, so that memory is ours alone.
+"""What ten thousand sessions cost while they wait for a person. In a process of its own: memory is ours alone.
 
 Prints one JSON object: bytes and processor share while all wait, and how long an answer takes to be acted on.
 """
@@ -10,10 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from bench.memory import cpu_seconds, rss_bytes
-
 from belayer import Act, Effect, Run, Session, open_engine
 from belayer.settings import Settings
+from bench.memory import cpu_seconds, rss_bytes
 
 WARM_UP = 500
 IDLE_SECONDS = 10.0
