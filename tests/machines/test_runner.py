@@ -29,9 +29,9 @@ from belayer.vocabulary.events.event import FINAL, Effect, Json, Status, StepSta
 from belayer.vocabulary.events.lifecycle import SessionChanged
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.events.steps import StepChanged
-from belayer.vocabulary.ids import SessionId
+from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.wiring import Keeping
-from tests.support.engines import Life, MortalStore, engine_on, kill, turns, while_time_flies
+from tests.support.engines import Life, MortalStore, doubted, engine_on, kill, turns, while_time_flies
 
 _STOPPED = {Status.PAUSED, Status.INTERRUPTED, Status.EXPIRED}
 _LIVE = {Status.PAUSED, Status.INTERRUPTED, Status.CANCELLED}
@@ -154,7 +154,9 @@ class RunnerMachine(RuleBasedStateMachine):
     def answer(self, session_id: SessionId, wait: int) -> None:
         for request in self._state(session_id).pending.values():
             if not isinstance(request, ApprovalRequested):
-                value = "Ada" if request.purpose == "question" else self._truth(session_id, request.key)
+                value = (
+                    "Ada" if request.purpose == "question" else self._truth(session_id, request.request_id)
+                )
                 self._tell(self._session(session_id).answer(value, request.request_id), wait)
 
     @rule(session_id=sessions, wait=waits, approved=st.booleans())
@@ -263,7 +265,7 @@ class RunnerMachine(RuleBasedStateMachine):
 
         return self._do(read())
 
-    def _truth(self, session_id: SessionId, key: str) -> Json:
+    def _truth(self, session_id: SessionId, request_id: RequestId) -> Json:
         """What became of a step in doubt: the log knows under which key it began, the world what happened under it."""
         step = key.split("/doubt/", maxsplit=1)[0]
         events = [record.event() for record in self._do(self.store.read(session_id))]

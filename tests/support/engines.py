@@ -1,6 +1,7 @@
 """Engines for tests: in memory or on a folder, on a clock that the test turns, closed without waiting for anybody."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +19,7 @@ from belayer.settings import Settings
 from belayer.vocabulary.clock import Clock, ManualClock
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Status
-from belayer.vocabulary.ids import SessionId
+from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.wiring import Drives, Keeping, kept_in_memory, open_engine, running
 from belayer.workflows.workflow import Workflows, as_workflow
 
@@ -137,6 +138,18 @@ async def events_of(keeping: Keeping, session_id: SessionId, kind: type[E]) -> l
     """The session's events of one class, in order."""
     found: list[AnyEvent] = [record.event() for record in await records_of(keeping, session_id)]
     return [event for event in found if isinstance(event, kind)]
+
+
+async def doubted(engine: Engine, session_id: SessionId, request_id: RequestId) -> str:
+    """The key of the step that a question of doubt is about: the log names it just before it asks."""
+    key = ""
+    for line in await engine.events(session_id):
+        frame = json.loads(line)
+        if frame["type"] == "in_doubt":
+            key = frame["data"]["key"]
+        elif frame["data"].get("request_id") == request_id:
+            return key
+    raise AssertionError(f"nobody asked {request_id}")
 
 
 async def damage_of(engine: Engine) -> list[str]:

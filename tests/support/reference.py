@@ -23,7 +23,7 @@ from belayer.vocabulary.errors import TransientError
 from belayer.vocabulary.events.event import FINAL, Json
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import SessionId
-from tests.support.engines import Life
+from tests.support.engines import Life, doubted
 
 FLAWS = 2
 """How often each flaky act fails before it works."""

@@ -115,7 +115,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA cache_size = -1024")
-    except sqlite3.Error:
+    except BaseException:
         connection.close()
         raise
     return connection
