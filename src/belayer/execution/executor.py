@@ -174,9 +174,7 @@ class Executor:
                 act.check(output.value)
         except asyncio.CancelledError as error:
             if not _is_being_cancelled():
-                raise LogicError(
-                    f"{act.name} cancelled itself.", "Let it return or raise an error."
-                ) from error
+                raise _cancelled_itself(act) from error
             if act.effect is not Effect.READ:
                 await self._recorder.append(_changed(step, attempt, StepStatus.PAUSED))
             raise
@@ -251,6 +249,12 @@ class Executor:
                 seconds=0.0,
             )
         )
+
+
+def _cancelled_itself(act: Act[..., Any]) -> BelayerError:
+    if act.repeatable:
+        return LogicError(f"{act.name} cancelled itself.", "Let it return or raise an error.")
+    return OutcomeUnknown(f"{act.name} cancelled itself; its effect may have happened.")
 
 
 def _is_being_cancelled() -> bool:

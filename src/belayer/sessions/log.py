@@ -11,7 +11,14 @@ from belayer.sessions.redact import Redactor
 from belayer.sessions.state import SessionState, advance, fold, needs_fold
 from belayer.sessions.store import Answers, Proposal, Store
 from belayer.vocabulary.clock import Clock
-from belayer.vocabulary.errors import BelayerError, CorruptLog, Moved, StoreError, UnknownSession
+from belayer.vocabulary.errors import (
+    BelayerError,
+    CorruptLog,
+    EngineClosed,
+    Moved,
+    StoreError,
+    UnknownSession,
+)
 from belayer.vocabulary.events.catalog import AnyEvent, from_data, to_data
 from belayer.vocabulary.ids import SessionId
 
@@ -52,6 +59,7 @@ class Log:
         self._work = asyncio.Event()
         self._flushing = False
         self._committing = False
+        self._closed = False
         self._alone: SessionId | None = None
         self._in_a_row = 0
         self._states: OrderedDict[SessionId, SessionState] = OrderedDict()
@@ -108,15 +116,19 @@ class Log:
 
     async def run(self) -> None:
         """Commit whatever cannot be committed at once, for as long as this runs."""
-        while True:
-            await self._work.wait()
-            self._work.clear()
-            while self._waiting:
-                self._committing = True
-                try:
-                    await self._commit(await self._next_group())
-                finally:
-                    self._committing = False
+        try:
+            while True:
+                await self._work.wait()
+                self._work.clear()
+                while self._waiting:
+                    self._committing = True
+                    try:
+                        await self._commit(await self._next_group())
+                    finally:
+                        self._committing = False
+        finally:
+            self._closed = True
+            self._refuse(self._waiting, _closed())
 
     def entry(self, event: AnyEvent) -> Entry:
         """The form in which an event is stored."""
@@ -130,7 +142,7 @@ class Log:
         return tuple([self.entry(event) for event in events])
 
     async def _propose(self, proposal: Proposal) -> list[Record]:
-        if self._is_alone(proposal.session_id):
+        if not self._closed and self._is_alone(proposal.session_id):
             answers = self._store.commit_now((proposal,))
             if answers is not None:
                 return self._told(answers[0])
@@ -144,6 +156,8 @@ class Log:
         return True
 
     async def _enqueue(self, waiting: _Waiting) -> list[Record]:
+        if self._closed:
+            raise _closed()
         self._waiting.append(waiting)
         if not self._flushing:
             self._flushing = True
@@ -213,7 +227,7 @@ class Log:
         else:
             self._tell(group, answers)
 
-    def _refuse(self, group: list[_Waiting], error: StoreError) -> None:
+    def _refuse(self, group: list[_Waiting], error: BelayerError) -> None:
         for waiting in group:
             waiting.refuse(error)
 
@@ -239,6 +253,12 @@ def _without_secrets(event: AnyEvent, data: bytes, clean: bytes) -> tuple[AnyEve
         return from_data("", 0, event.type, type(event).version, clean), clean
     except CorruptLog:
         return event, data
+
+
+def _closed() -> EngineClosed:
+    return EngineClosed(
+        "The engine was closed, so nothing more is recorded.", "Open it again and ask once more."
+    )
 
 
 def _future() -> asyncio.Future[list[Record]]:

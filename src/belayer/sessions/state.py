@@ -117,14 +117,14 @@ def _is_done(step: StepView | None) -> bool:
 def _count_dropped(state: SessionState, records: Sequence[Record], kept: set[int]) -> None:
     """A rewind takes back what was decided; not what was spent, who has driven, or that it is a fork."""
     for record in records:
-        if record.seq in kept or record.type not in ("session", "step"):
+        if record.type not in ("session", "step"):
             continue
         event = record.event()
-        if isinstance(event, SessionChanged) and event.epoch is not None:
-            state.epoch = max(state.epoch, event.epoch)
-        if isinstance(event, SessionChanged) and event.forked_from is not None:
-            _fork(state, event.forked_from, record)
-        if isinstance(event, StepChanged):
+        if isinstance(event, SessionChanged):
+            state.epoch = max(state.epoch, event.epoch or 0)
+            if event.forked_from is not None:
+                _fork(state, event.forked_from, record)
+        elif isinstance(event, StepChanged) and record.seq not in kept:
             state.usage = state.usage.plus(event.spent())
 
 

@@ -239,6 +239,10 @@ class CorruptLog(StoreError):
         self.what = what
 
 
+class EngineClosed(BelayerError):
+    """Somebody holds on to an engine that is gone."""
+
+
 class Fenced(BelayerError):
     """Somebody else drives this session now; whatever the old driver still does is not recorded."""
 
