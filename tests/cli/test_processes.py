@@ -49,13 +49,14 @@ def test_a_killed_session_is_found_and_taken_up_where_it_was(
     assert cli("verify").code == Exit.DONE
 
 
-def test_ctrl_c_leaves_a_session_that_can_be_resumed(
-    cli: Cli, held: list[str], gate: Path, notes: Path
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_polite_end_leaves_a_session_that_can_be_resumed(
+    cli: Cli, held: list[str], gate: Path, notes: Path, how: signal.Signals
 ) -> None:
     cli.env = {"BELAYER_GRACE": "0"}
     with cli.start(*held) as process:
         read_until(process.stdout, "at the gate")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         _, err = process.communicate()
     id_ = the_one(cli)
     assert process.returncode == Exit.STOPPED

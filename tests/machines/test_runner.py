@@ -192,6 +192,18 @@ class RunnerMachine(RuleBasedStateMachine):
         seq = max(self._state(session_id).seq - back, 1)
         self._tell(self._session(session_id).rewind(seq), wait)
 
+    @rule(session_id=sessions, wait=waits, back=st.integers(1, 4))
+    def stop_and_go_back_at_once(self, session_id: SessionId, wait: int, back: int) -> None:
+        """While a step is still under way, most likely."""
+
+        async def stop_and_go_back() -> None:
+            session = self._session(session_id)
+            state = await session.pause()
+            await session.rewind(max(state.seq - back, 1))
+            await session.resume()
+
+        self._tell(stop_and_go_back(), wait)
+
     @rule(target=sessions, session_id=sessions, wait=waits, back=st.integers(0, 12))
     def fork(self, session_id: SessionId, wait: int, back: int) -> Any:
         if len(self._do(self.store.rows(Wanted()))) >= 4:
@@ -267,7 +279,7 @@ class RunnerMachine(RuleBasedStateMachine):
 
     def _truth(self, session_id: SessionId, request_id: RequestId) -> Json:
         """What became of a step in doubt: the log knows under which key it began, the world what happened under it."""
-        step = key.split("/doubt/", maxsplit=1)[0]
+        step = self._do(doubted(self.engine, session_id, request_id))
         events = [record.event() for record in self._do(self.store.read(session_id))]
         began = [e.idempotency_key for e in events if isinstance(e, StepChanged) and e.key == step]
         keys = [name for name in began if name is not None]

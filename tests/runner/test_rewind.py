@@ -225,6 +225,19 @@ async def test_a_fork_of_a_rewound_session_sees_what_the_session_sees() -> None:
         assert (await reached(fork, Status.COMPLETED)).result == ["Bob", "yes"]
 
 
+async def test_a_fork_rewound_to_before_its_own_beginning_is_still_a_fork() -> None:
+    greeting, clock = Greeting(), ManualClock()
+    async with memory_engine(greeting.greeting, clock=clock) as engine:
+        session = await engine.start(greeting.greeting, idempotency_key="the one")
+        await reached(session, Status.WAITING)
+        clock.advance(1)
+        fork = await session.fork()
+        state = await fork.rewind(1)
+        assert state.forked_from is not None
+        assert state.idempotency_key is None
+        assert await damage_of(engine) == []
+
+
 async def test_a_fork_at_every_event_can_be_brought_to_an_end() -> None:
     greeting, clock = Greeting(), ManualClock()
     async with memory_engine(greeting.greeting, clock=clock) as engine:

@@ -244,7 +244,8 @@ async def _respond(engine: Engine, state: SessionState, request: Request, world:
     if isinstance(request, ApprovalRequested):
         await session.approve(request.request_id)
     elif request.purpose == "in_doubt":
-        await session.answer(_truth(world, state.id, request.key.split("#doubt/")[0]), request.request_id)
+        step = await doubted(engine, state.id, request.request_id)
+        await session.answer(_truth(world, state.id, step), request.request_id)
     else:
         await session.answer("blue" if request.kind == "choice" else "large", request.request_id)
 

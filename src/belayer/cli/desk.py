@@ -5,6 +5,7 @@ Whatever goes wrong leaves here as a sentence and an exit code, never as a trace
 
 import asyncio
 import shlex
+import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -80,7 +81,12 @@ def _code_of(work: Work, screen: Screen, home: Path | None) -> int:
 
 def _in_loop(work: Work, desk: Desk) -> int:
     async def go() -> int:
-        return await work(desk)
+        working = asyncio.ensure_future(work(desk))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, working.cancel)
+        try:
+            return await working
+        except asyncio.CancelledError as error:
+            raise KeyboardInterrupt from error  # a polite end is the same as Ctrl-C
 
     try:
         with _ungrouped():
