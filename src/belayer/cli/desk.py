@@ -81,16 +81,15 @@ def _code_of(work: Work, screen: Screen, home: Path | None) -> int:
 
 def _in_loop(work: Work, desk: Desk) -> int:
     async def go() -> int:
-        working = asyncio.ensure_future(work(desk))
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, working.cancel)
-        try:
-            return await working
-        except asyncio.CancelledError as error:
-            raise KeyboardInterrupt from error  # a polite end is the same as Ctrl-C
+        this = cast("asyncio.Task[int]", asyncio.current_task())
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+        return await work(desk)
 
     try:
         with _ungrouped():
             return asyncio.run(go())
+    except asyncio.CancelledError as error:
+        raise KeyboardInterrupt from error  # SIGTERM is a polite end, the same as Ctrl-C
     except (BelayerError, BrokenPipeError):
         raise
     except Exception as error:  # the CLI's own door
