@@ -19,7 +19,7 @@ from belayer.sessions.portable import export_session, import_session
 from belayer.sessions.prune import all_rows, choose, remove
 from belayer.sessions.record import Record, check_chain
 from belayer.sessions.rows import SessionRow
-from belayer.sessions.state import SessionState, advance, fold, needs_fold
+from belayer.sessions.state import SessionState, advance, copied, fold, needs_fold
 from belayer.sessions.store import Wanted
 from belayer.vocabulary.commands import (
     Answer,
@@ -202,7 +202,7 @@ class Engine:
     async def tell(self, session_id: SessionId, command: Command) -> SessionState:
         """Carry a command out, or refuse it with a reason; the state afterwards."""
         await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
-        return await self.state(session_id)
+        return await self._with_result(copied(await self._parts.log.state(session_id)))
 
     async def fork(self, command: Fork) -> SessionId:
         return await fork_session(self._parts.log, self._parts.store, command, self._parts.clock.now())

@@ -1,7 +1,7 @@
 """What a session is now: a fold over its log. Pure; knows every event there is."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
 
@@ -34,7 +34,7 @@ from belayer.vocabulary.ids import RequestId, SessionId
 Request = InputRequested | ApprovalRequested
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class StepView:
     """A step as a person wants to see it."""
 
@@ -86,6 +86,17 @@ class SessionState:
             return None
         done = sum(1 for step in self.plan if _is_done(self.steps.get(step.key)))
         return done, len(self.plan)
+
+
+def copied(state: SessionState) -> SessionState:
+    """A state of one's own, at the cost of its dictionaries: what they hold is never changed, only replaced."""
+    return replace(
+        state,
+        steps=dict(state.steps),
+        pending=dict(state.pending),
+        answered=dict(state.answered),
+        checkpoints=dict(state.checkpoints),
+    )
 
 
 def fold(session_id: SessionId, records: Sequence[Record]) -> SessionState:
@@ -148,7 +159,7 @@ def _apply(state: SessionState, record: Record) -> None:
             state.problem = event.problem
         case Retried():
             if event.key in state.steps:
-                state.steps[event.key].attempt = event.attempt + 1
+                state.steps[event.key] = replace(state.steps[event.key], attempt=event.attempt + 1)
         case Interrupted() | Resumed() | Logged() | BudgetReached() | BreakerChanged() | DoubtRaised():
             pass
         case _:

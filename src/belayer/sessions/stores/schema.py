@@ -24,7 +24,7 @@ SCRIPTS: Sequence[str] = (
         updated_at INTEGER NOT NULL,
         idempotency_key TEXT UNIQUE
     );
-    CREATE INDEX sessions_to_drive ON sessions (status) WHERE status IN ('queued', 'running');
+    CREATE INDEX sessions_by_status ON sessions (status);
     CREATE INDEX sessions_to_wake ON sessions (wake_at) WHERE wake_at IS NOT NULL;
     -- In the order of writing, so that a commit for many sessions touches few pages.
     CREATE TABLE events (
