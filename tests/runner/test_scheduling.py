@@ -162,7 +162,7 @@ def _flipped(record: Record) -> Record:
         record.version,
         record.at,
         record.stage,
-        record.data.replace(b"only", b"onyl"),
+        record.data.replace(b"only", b"ONLY"),
         record.hash,
     )
 
