@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
 from belayer.runner.driving import Parts
-from belayer.runner.runner import Runner
 from belayer.sessions.blobs import whole
 from belayer.sessions.decide import decide
 from belayer.sessions.feed import Frame, TooSlow
@@ -58,9 +57,8 @@ _AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
 class Engine:
     """Everything one can do with sessions."""
 
-    def __init__(self, parts: Parts, runner: Runner) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._runner = runner
 
     async def start(
         self,
@@ -112,10 +110,6 @@ class Engine:
             return await self._started_before(command) or session_id
         return session_id
 
-    def drive(self, session_id: SessionId) -> None:
-        """Have this engine drive the session, if it drives only some."""
-        self._runner.include(session_id)
-
     async def find(self, prefix: str) -> SessionId:
         """The session whose id this is, or begins like this."""
         found = await self._parts.store.matching(prefix.strip().lower()) if prefix.strip() else []
@@ -154,10 +148,6 @@ class Engine:
     async def state(self, session_id: SessionId) -> SessionState:
         """What the session is now; the caller's own copy."""
         return await self._with_result(fold(session_id, await self.records(session_id)))
-
-    async def shown(self, request: ApprovalRequested) -> Json:
-        """What an approval shows, from wherever it lies."""
-        return await whole(self._parts.blobs, "shown", request.shown, request.aside)
 
     async def follow(self, session_id: SessionId, after: int = 0) -> AsyncGenerator[Frame]:
         """Every event after the cursor, then live."""

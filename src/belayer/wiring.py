@@ -109,7 +109,7 @@ async def running(
         hearing = group.create_task(_hear_others(keeping.store, feed, runner))
         driving = group.create_task(runner.run()) if drives != "none" else None
         try:
-            yield Engine(parts, runner)
+            yield Engine(parts)
         except Exception as error:  # noqa: BLE001 - the caller's own: raised below, outside the group that would wrap it
             raised = error
         finally:

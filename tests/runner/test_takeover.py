@@ -1,18 +1,21 @@
 """Several engines on one home: each session has one driver, a dead one is replaced, and all hear of each other."""
 
 import asyncio
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 from collections import Counter
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from belayer.execution.act import act
 from belayer.execution.run import Run
+from belayer.sessions.lease import LockedDrivers
 from belayer.vocabulary.clock import ManualClock, SystemClock
 from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.events.lifecycle import SessionChanged
@@ -82,6 +85,46 @@ async def test_a_session_is_not_taken_from_a_driver_that_lives(tmp_path: Path) -
             assert gate.begun == ["it"]
         gate.open()
         assert await session.result() == "it"
+
+
+async def test_a_step_still_under_way_here_is_not_put_in_doubt_by_another_engine_after_a_resume(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+
+    async def workflow(run: Run) -> str:
+        return await run.step("it", act(gate.pass_), "it")
+
+    async with home_engine(tmp_path, workflow) as here, home_engine(tmp_path, workflow) as there:
+        session = await here.start(workflow)
+        await until(lambda: gate.begun == ["it"])
+        await there.session(session.id).pause()
+        await there.session(session.id).resume()
+        # Long enough for the other engine to look around; there is no event to wait for when nothing may happen.
+        await asyncio.sleep(0.3)
+        gate.open()
+        state = await reached(session, Status.COMPLETED, Status.WAITING)
+        assert (state.status, state.result) == (Status.COMPLETED, "it")
+    assert gate.begun == ["it"]
+
+
+def test_a_driver_that_is_just_starting_is_not_taken_for_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another driver starts, and tidies up, at the very moment before the first one has its lock."""
+    lock = fcntl.flock
+    with ExitStack() as stack:
+        others: list[LockedDrivers] = []
+
+        def start_another_first(file: Any, how: int) -> None:
+            if how & fcntl.LOCK_EX and not others:
+                others.append(LockedDrivers(tmp_path, "other"))
+                stack.enter_context(others[0])
+            lock(file, how)
+
+        monkeypatch.setattr(fcntl, "flock", start_another_first)
+        stack.enter_context(LockedDrivers(tmp_path, "first"))
+        assert others[0].alive("first")
 
 
 async def test_an_answer_given_in_another_engine_wakes_the_session_here(tmp_path: Path) -> None:

@@ -76,9 +76,6 @@ class Breakers:
     def of(self, name: str) -> Breaker:
         return self._by_name.setdefault(name, Breaker())
 
-    def states(self) -> dict[str, BreakerState]:
-        return {name: breaker.state for name, breaker in self._by_name.items()}
-
 
 class Executor:
     """Performs the steps of one driven session."""

@@ -58,13 +58,6 @@ class Runner:
             if self.habits.idle_seconds > 0:
                 group.create_task(self._expire_idle())
 
-    def include(self, session_id: SessionId) -> None:
-        """Drive this session too, where only some are driven."""
-        if self.habits.only is not None:
-            self.habits.only.add(session_id)
-        self._left_alone.discard(session_id)
-        self._news.set()
-
     async def drain(self) -> None:
         """Begin nothing new and let current steps end, for as long as the grace allows."""
         self._closing = True
