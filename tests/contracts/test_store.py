@@ -474,16 +474,16 @@ class TestAttention:
         await create(store, ONE, at=AT + timedelta(seconds=2))
         await create(store, TWO, at=AT + timedelta(seconds=1))
         await create(store, THREE, at=AT + timedelta(seconds=3))
-        assert list((await store.due(10)).queued) == [TWO, ONE, THREE]
+        assert [id_ for id_, _ in (await store.due(10)).queued] == [TWO, ONE, THREE]
 
     async def test_no_more_queued_sessions_are_given_than_wanted(self, store: Store) -> None:
         await put(store, *(creating(named(n), at=AT + timedelta(seconds=n)) for n in range(9)))
-        assert list((await store.due(2)).queued) == [named(0), named(1)]
+        assert [id_ for id_, _ in (await store.due(2)).queued] == [named(0), named(1)]
 
     async def test_sessions_at_work_are_given_with_their_driver(self, store: Store) -> None:
         await create(store, ONE, beginning(), taken(1, "me"))
         await create(store, TWO, beginning(), now_is(Status.RUNNING))
-        assert sorted((await store.due(10)).driven) == [(ONE, "me"), (TWO, "")]
+        assert sorted((await store.due(10)).driven) == [(ONE, "me"), (TWO, None)]
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.QUEUED, Status.RUNNING}))
     async def test_nothing_else_is_due(self, store: Store, status: Status) -> None:

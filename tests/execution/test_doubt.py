@@ -50,6 +50,10 @@ class Sending:
         return sending
 
 
+class LibraryError(Exception):
+    """What a client library might raise in the middle of a request."""
+
+
 def broken() -> BaseException:
     return ConnectionResetError("the line went dead")
 
@@ -60,6 +64,7 @@ BREAKS: dict[str, Callable[[], BaseException]] = {
     "an answer cut short": lambda: asyncio.IncompleteReadError(b"", 10),
     "an end of file": lambda: EOFError("gone"),
     "a lack of memory": MemoryError,
+    "an error of a library": lambda: LibraryError("it broke off"),
     "a cancellation from inside": asyncio.CancelledError,
     "its own word": lambda: OutcomeUnknown("half of it was written"),
 }
@@ -382,3 +387,15 @@ async def test_a_doubt_that_is_settled_is_not_asked_about_again_after_a_restart(
         await engine.session(session.id).answer("yes")
         assert await engine.session(session.id).result() == "sent letter"
     assert sending.sent == ["letter"]
+
+
+async def test_a_probe_that_hangs_leaves_it_to_a_person() -> None:
+    sending, clock = Sending([broken]), ManualClock()
+
+    async def hanging(_: str) -> Probed:
+        await asyncio.get_running_loop().create_future()
+
+    workflow = sending.workflow(probe=hanging, timeout=0.05)
+    async with memory_engine(workflow, clock=clock) as engine, asyncio.timeout(5):
+        session = await engine.start(workflow)
+        assert (await session.settled()).status is Status.WAITING

@@ -11,9 +11,10 @@ from belayer.vocabulary.events.people import ApprovalRequested
 
 
 def is_driven(home: Path, row: SessionRow) -> bool:
-    """Whether a living process drives the session now."""
+    """Whether a living process drives the session now, or is about to go on with it."""
     drivers = LockedDrivers(home / "drivers", me="")
-    return row.status is Status.RUNNING and row.driver is not None and drivers.alive(row.driver)
+    at_work = row.status in (Status.RUNNING, Status.QUEUED)
+    return at_work and row.driver is not None and drivers.alive(row.driver)
 
 
 async def shown_by(home: Path, request: Request) -> Json:

@@ -1,5 +1,7 @@
 """A step had begun and nobody knows how it ended: ask its probe, then a person, and never guess."""
 
+import asyncio
+
 import structlog
 
 from belayer.execution import requests
@@ -49,7 +51,8 @@ async def _probe(step: Step) -> Probed:
     if step.act.probe is None:
         return None
     try:
-        return await step.act.probe(*step.args, **step.kwargs)
+        async with asyncio.timeout(step.act.timeout):
+            return await step.act.probe(*step.args, **step.kwargs)
     except Exception as error:  # noqa: BLE001 - foreign code; a person is asked instead
         _logger.warning("probe failed", step=step.key, error=f"{type(error).__name__}: {error}")
         return None

@@ -15,6 +15,7 @@ from belayer.vocabulary.errors import (
     TransientError,
 )
 
+_PROGRAMMING_ERRORS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 _SHORT_OF = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
@@ -29,7 +30,8 @@ def leaves_doubt(act: Act[..., object], error: Exception) -> bool:
     """Whether an act that must not be repeated may have had its effect although it failed.
 
     An act that raises one of our errors says by it that nothing happened; OutcomeUnknown says the opposite.
-    A connection that was refused never carried anything. Anything else that breaks off half-way leaves doubt.
+    A connection that was refused never carried anything, and a plain programming error is what it says. Anything
+    else that breaks off half-way, also an exception of a library we do not know, leaves doubt.
     """
     if act.repeatable:
         return False
@@ -37,7 +39,9 @@ def leaves_doubt(act: Act[..., object], error: Exception) -> bool:
         return isinstance(error, StepTimedOut | OutcomeUnknown)
     if isinstance(error, ConnectionRefusedError | PermissionError):
         return False
-    return _meaning(error).category in (Category.TRANSIENT, Category.RESOURCE)
+    if _meaning(error).category in (Category.TRANSIENT, Category.RESOURCE):
+        return True
+    return type(error).__module__ != "builtins" and not isinstance(error, _PROGRAMMING_ERRORS)
 
 
 def _meaning(error: Exception) -> type[BelayerError]:

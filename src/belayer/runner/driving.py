@@ -85,12 +85,15 @@ class Driving:
             self._stopping_now = True
             self._halted()
 
-    async def go(self) -> None:
-        """Drive the session until it waits, ends, is stopped, or is somebody else's."""
+    async def go(self) -> bool:
+        """Drive the session until it waits, ends, is stopped, or is somebody else's; whether it was driven at all."""
         while self._stopped is None:
             drive = await self._take()
-            if drive is None or not await self._once(drive):
-                return
+            if drive is None:
+                return False
+            if not await self._once(drive):
+                break
+        return True
 
     async def _take(self) -> Drive | None:
         """Raise the epoch, so that whoever drove it before can record nothing more; None if it is not to be driven.
@@ -202,12 +205,13 @@ class Driving:
         _logger.error("step would not stop and was left behind", grace=self.parts.grace)
 
 
+def is_free(driver: str | None, drivers: Drivers) -> bool:
+    """Whether nobody else is, or may still be, at work on a session with this driver."""
+    return driver is None or driver == drivers.me or not drivers.alive(driver)
+
+
 def _takeable(row: SessionRow, drivers: Drivers) -> bool:
-    if row.status is Status.QUEUED:
-        return True
-    if row.status is not Status.RUNNING:
-        return False
-    return row.driver is None or row.driver == drivers.me or not drivers.alive(row.driver)
+    return row.status in (Status.QUEUED, Status.RUNNING) and is_free(row.driver, drivers)
 
 
 def _begun(records: list[Record]) -> Begun:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import structlog
 
-from belayer.runner.driving import Driving, Parts
+from belayer.runner.driving import Driving, Parts, is_free
 from belayer.sessions.decide import decide
 from belayer.sessions.record import Record
 from belayer.sessions.state import SessionState
@@ -112,10 +112,7 @@ class Runner:
             else:
                 due = await self.parts.store.due(room + len(busy))
                 drivers = self.parts.drivers
-                orphans = [
-                    id_ for id_, driver in due.driven if driver == drivers.me or not drivers.alive(driver)
-                ]
-                found = [*due.queued, *orphans]
+                found = [id_ for id_, driver in [*due.queued, *due.driven] if is_free(driver, drivers)]
         except StoreError as error:
             _logger.error("store cannot say what is due", problem=error.detail, hint=error.hint)
             return []
@@ -125,8 +122,8 @@ class Runner:
         session_id = driving.session_id
         with structlog.contextvars.bound_contextvars(session_id=session_id):
             try:
-                await driving.go()
-                self._news.set()
+                if await driving.go():
+                    self._news.set()
             except (CorruptLog, NewerEvent) as error:
                 self._left_alone.add(session_id)
                 self.parts.feed.show(session_id, "log", {"text": error.detail, "level": "error"})

@@ -67,13 +67,17 @@ def decide(state: SessionState, command: Command, now: datetime) -> Events:
             return _settle(state, command)
         case Pause():
             ends = AfterPause(at=now + command.timeout, then=command.then) if command.timeout else None
-            return [SessionChanged(status=Status.PAUSED, reason=command.reason, after_pause=ends)]
+            return [
+                SessionChanged(
+                    status=Status.PAUSED, reason=command.reason, after_pause=ends, driver=state.driver
+                )
+            ]
         case Resume():
             return _resume(state, command.reason)
         case Interrupt():
             return [
                 Interrupted(reason=command.reason),
-                SessionChanged(status=Status.INTERRUPTED, reason=command.reason),
+                SessionChanged(status=Status.INTERRUPTED, reason=command.reason, driver=state.driver),
             ]
         case Cancel():
             return [SessionChanged(status=Status.CANCELLED, reason=command.reason)]
@@ -176,9 +180,10 @@ def _ready(state: SessionState) -> Events:
 
 
 def _resume(state: SessionState, reason: str | None) -> Events:
+    # Who drove it when it was stopped may still be at a step, and goes on with it as long as it lives.
     return [
         Resumed(from_status=state.status, reason=reason),
-        SessionChanged(status=Status.QUEUED, reason=reason),
+        SessionChanged(status=Status.QUEUED, reason=reason, driver=state.driver),
     ]
 
 

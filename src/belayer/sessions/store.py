@@ -45,10 +45,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Which sessions want the runner's attention."""
+    """Which sessions want the runner's attention, each with its driver: who drives it, or last did."""
 
-    queued: Sequence[SessionId]
-    driven: Sequence[tuple[SessionId, str]]
+    queued: Sequence[tuple[SessionId, str | None]]
+    driven: Sequence[tuple[SessionId, str | None]]
 
 
 Answers = Sequence[list[Record] | BelayerError]

@@ -45,8 +45,8 @@ class MemoryStore:
 
     async def due(self, limit: int) -> Due:
         queued = sorted(self._with(Status.QUEUED), key=lambda row: row.updated_at)[:limit]
-        driven = [(row.id, row.driver or "") for row in self._with(Status.RUNNING)]
-        return Due([row.id for row in queued], driven)
+        driven = self._with(Status.RUNNING)
+        return Due([(row.id, row.driver) for row in queued], [(row.id, row.driver) for row in driven])
 
     async def ripe(self, now: int) -> list[SessionId]:
         return [row.id for row in self._rows.values() if row.wake_at is not None and row.wake_at <= now]

@@ -94,10 +94,10 @@ class SqliteStore:
 
     async def due(self, limit: int) -> Due:
         queued = await self._query(
-            "SELECT id FROM sessions WHERE status = 'queued' ORDER BY updated_at LIMIT ?", limit
+            "SELECT id, driver FROM sessions WHERE status = 'queued' ORDER BY updated_at LIMIT ?", limit
         )
         driven = await self._query("SELECT id, driver FROM sessions WHERE status = 'running'")
-        return Due([row[0] for row in queued], [(row[0], row[1] or "") for row in driven])
+        return Due(queued, driven)
 
     async def ripe(self, now: int) -> list[SessionId]:
         return [row[0] for row in await self._query("SELECT id FROM sessions WHERE wake_at <= ?", now)]
