@@ -240,7 +240,6 @@ class TestRows:
             "updated_at = 0",
             "idempotency_key = 'k'",
             "last_hash = x'00'",
-            "last_seq = 3",
             "status = 'asleep'",
             "mode = 'both'",
             "title = CAST(x'6cff67' AS TEXT)",

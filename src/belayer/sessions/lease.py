@@ -77,9 +77,17 @@ def _locked(path: Path) -> IO[bytes]:
     while True:
         file = path.open("wb")
         fcntl.flock(file, fcntl.LOCK_EX)
-        if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+        if _is_at(path, file):
             return file
         file.close()
+
+
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    """Whether the path still leads to this very file, and not to one that was made after it was removed."""
+    try:
+        return path.stat().st_ino == os.fstat(file.fileno()).st_ino
+    except FileNotFoundError:
+        return False
 
 
 def _remove_unless_locked(path: Path) -> None:
@@ -87,7 +95,8 @@ def _remove_unless_locked(path: Path) -> None:
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink(missing_ok=True)
+            if _is_at(path, file):
+                path.unlink()
     except OSError:
         pass  # its driver lives, or another sweeper was here first
 
