@@ -141,7 +141,7 @@ CASES = {
     ),
     "key of another request": Case(key_reused, Exit.REFUSED, "with another request", "new key"),
     "unknown workflow": Case(
-        lambda cli: ["run", "nothing"], Exit.FAILED, "the workflow 'nothing'", "belayer run FILE"
+        lambda cli: ["run", "nothing"], Exit.FAILED, "no workflow 'nothing'", "belayer run flow.py"
     ),
     "no such file": Case(
         lambda cli: ["run", "no/such.py"], Exit.FAILED, "is not a Python file", "path of a .py"

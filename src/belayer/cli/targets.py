@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from belayer.vocabulary.errors import ConfigurationError
+from belayer.vocabulary.errors import ConfigurationError, UnknownWorkflow
 from belayer.workflows.files import KnownFiles, load
 from belayer.workflows.survey import survey
 from belayer.workflows.workflow import Workflow, as_workflow
@@ -16,7 +16,7 @@ def workflow_for(target: str, home: Path) -> Workflow:
     """The workflow that `path/file.py`, `path/file.py:function` or a name stands for; a file is remembered."""
     path, function = _parted(target)
     if path is None:
-        return workflow_named(target, home)
+        return _started_by_name(target, home)
     workflow = load(path, function)
     if workflow.name in BUILT_IN:
         raise ConfigurationError(
@@ -25,6 +25,16 @@ def workflow_for(target: str, home: Path) -> Workflow:
         )
     _known(home).remember(workflow.name, path)
     return workflow
+
+
+def _started_by_name(name: str, home: Path) -> Workflow:
+    try:
+        return workflow_named(name, home)
+    except UnknownWorkflow as error:
+        raise UnknownWorkflow(
+            f"There is no workflow {name!r} here.",
+            f"Name a Python file with a workflow (belayer run flow.py), or one of: {', '.join(BUILT_IN)}.",
+        ) from error
 
 
 def workflow_named(name: str, home: Path) -> Workflow:
