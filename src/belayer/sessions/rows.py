@@ -75,7 +75,7 @@ def _changed(row: SessionRow, record: Record) -> SessionRow:
         status=event.status,
         driver=event.driver,
         wake_at=to_micros(wake) if wake else None,
-        epoch=row.epoch if event.epoch is None else event.epoch,
+        epoch=max(row.epoch, event.epoch or 0),
     )
     if event.forked_from is not None:
         row = row._replace(created_at=record.at, idempotency_key=None)

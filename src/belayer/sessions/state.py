@@ -170,8 +170,7 @@ def _change(state: SessionState, event: SessionChanged, record: Record) -> None:
     state.status, state.reason = event.status, event.reason
     state.wake_at, state.after_pause = event.wake_at, event.after_pause
     state.driver = event.driver
-    if event.epoch is not None:
-        state.epoch = event.epoch
+    state.epoch = max(state.epoch, event.epoch or 0)
     if event.begun is not None:
         _begin(state, event, record)
     if event.forked_from is not None:
