@@ -235,7 +235,7 @@ class _Heads:
         if found is None:
             return None, None
         row = _to_row(found[1:])
-        if type(row.last_hash) is not bytes or row.status not in _STATUSES:
+        if type(row.last_hash) is not bytes or type(row.epoch) is not int or row.status not in _STATUSES:
             raise CorruptLog(
                 session_id, row.last_seq, "its entry in the list of sessions is not what was written"
             )
