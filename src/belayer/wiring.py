@@ -68,10 +68,20 @@ async def kept_in(home: Path, clock: Clock) -> AsyncGenerator[Keeping]:
         ) from error
     store = await SqliteStore.open(home / "belayer.db")
     try:
-        with LockedDrivers(home / "drivers", uuid7(clock.now())) as drivers:
-            yield Keeping(store, FileBlobs(home / "blobs"), drivers)
+        with drivers_in(home, uuid7(clock.now())) as drivers:
+            yield Keeping(store, blobs_in(home), drivers)
     finally:
         await store.close()
+
+
+def drivers_in(home: Path, me: str) -> LockedDrivers:
+    """The processes that drive sessions of this folder."""
+    return LockedDrivers(home / "drivers", me)
+
+
+def blobs_in(home: Path) -> Blobs:
+    """The large payloads of this folder."""
+    return FileBlobs(home / "blobs")
 
 
 def kept_in_memory() -> Keeping:

@@ -22,9 +22,6 @@ class Halted(BaseException):
         self.error = error
 
 
-Leaving = Suspended | Halted
-
-
 def together(waits: list[Suspended]) -> Suspended:
     """What several branches that wait amount to: the earliest wake-up counts."""
     times = [wait.wake_at for wait in waits if wait.wake_at is not None]

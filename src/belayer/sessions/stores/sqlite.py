@@ -5,7 +5,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from belayer.sessions.record import Record, chain
 from belayer.sessions.rows import SessionRow, after
@@ -18,8 +18,6 @@ from belayer.vocabulary.errors import (
 )
 from belayer.vocabulary.events.event import Mode, Status
 from belayer.vocabulary.ids import SessionId
-
-T = TypeVar("T")
 
 _COLUMNS = (
     "id, workflow, title, mode, status, last_seq, last_hash, epoch, driver, wake_at, created_at, updated_at,"
