@@ -1,25 +1,32 @@
 """The engine as programs use it: start, follow, answer, stop, go back. The CLI and the API are built on this."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
+from belayer.execution.rulebook import Rulebook
 from belayer.runner.driving import Parts
 from belayer.sessions.blobs import whole
-from belayer.sessions.decide import decide
+from belayer.sessions.decide import ask_anew, decide
 from belayer.sessions.feed import Frame, TooSlow
 from belayer.sessions.fork import fork_session
+from belayer.sessions.history import History, load
 from belayer.sessions.integrity import Finding, verify
 from belayer.sessions.portable import export_session, import_session
 from belayer.sessions.prune import all_rows, choose, remove
 from belayer.sessions.record import Record, check_chain
+from belayer.sessions.rewind import restoring, snapshot_at
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, copied, fold, needs_fold
 from belayer.sessions.store import Wanted
+from belayer.tools.toolbox import Toolbox
+from belayer.tools.trial import Trial, tried
+from belayer.tools.view import ToolView, view_tool
 from belayer.vocabulary.commands import (
     Answer,
     Approve,
@@ -37,6 +44,7 @@ from belayer.vocabulary.commands import (
 from belayer.vocabulary.errors import (
     AmbiguousPrefix,
     CorruptLog,
+    DigestChanged,
     KeyReused,
     Problem,
     SessionFailed,
@@ -48,17 +56,23 @@ from belayer.vocabulary.events.event import FINAL, Budget, Json, Mode, Status
 from belayer.vocabulary.events.lifecycle import Begun, SessionChanged
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import RequestId, SessionId, new_session_id
+from belayer.vocabulary.rules import Rule
 from belayer.workflows.workflow import as_workflow
+from belayer.workspace.plan import Change
+from belayer.workspace.workspace import restored
 
 _STATUS_EVENTS = frozenset({"session"})
 _AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
+_SESSIONS_TRIED = 200
 
 
 class Engine:
     """Everything one can do with sessions."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, tools: Toolbox, history: History) -> None:
         self._parts = parts
+        self._tools = tools
+        self._history = history
 
     async def start(
         self,
@@ -91,11 +105,15 @@ class Engine:
 
     async def begin(self, command: Start) -> SessionId:
         """Start a workflow by name. The same idempotency key gives the same session."""
-        self._parts.workflows.named(command.workflow).arguments(command.input)
+        workflow = self._parts.workflows.named(command.workflow)
+        workflow.refuse_unfit(command.input)
         earlier = await self._started_before(command)
         if earlier is not None:
             return earlier
         session_id = new_session_id(self._parts.clock.now())
+        workspace = command.workspace and str(self._parts.workspaces.given(command.workspace))
+        if workspace is None and workflow.in_workspace:
+            workspace = str(self._parts.workspaces.private(session_id))
         begun = Begun(
             workflow=command.workflow,
             title=command.title or command.workflow,
@@ -103,6 +121,8 @@ class Engine:
             input=command.input,
             budget=command.budget,
             idempotency_key=command.idempotency_key,
+            workspace=workspace,
+            policy=command.policy,
         )
         try:
             await self._parts.log.create(session_id, [SessionChanged(status=Status.QUEUED, begun=begun)])
@@ -191,8 +211,75 @@ class Engine:
 
     async def tell(self, session_id: SessionId, command: Command) -> SessionState:
         """Carry a command out, or refuse it with a reason; the state afterwards."""
-        await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
+        match command:
+            case Rewind():
+                await self._rewind(session_id, command)
+            case Approve():
+                await self._approve(session_id, command)
+            case _:
+                await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
         return await self._with_result(copied(await self._parts.log.state(session_id)))
+
+    async def files_after(self, session_id: SessionId, seq: int) -> list[Change]:
+        """What a rewind to this event would do to the workspace's files."""
+        records = await self.records(session_id)
+        kept, folder = snapshot_at(records, seq), _workspace_of(records)
+        if kept is None or folder is None:
+            return []
+        return await self._parts.workspaces.of(folder).changes(kept)
+
+    async def _rewind(self, session_id: SessionId, command: Rewind) -> None:
+        """Log and files go back together: the log says that the files have to follow, then they do."""
+        records = await self.records(session_id)
+        kept, folder = snapshot_at(records, command.seq), _workspace_of(records)
+        if not command.files or kept is None or folder is None:
+            await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
+            return
+        workspace = self._parts.workspaces.of(folder)
+        await workspace.changes(kept)  # raises if the files cannot be brought back, before anything is done
+        await self._parts.log.decide(
+            session_id, lambda state, now: restoring(decide(state, command, now), kept)
+        )
+        done = restored(kept, await workspace.restore(kept))
+        await self._parts.log.decide(session_id, lambda _state, _now: [done])
+
+    async def _approve(self, session_id: SessionId, command: Approve) -> None:
+        """An approval of what has changed since it was shown is refused, and the session asks anew."""
+        state = await self._parts.log.state(session_id)
+        request = state.pending.get(command.request_id)
+        targets = request.targets if isinstance(request, ApprovalRequested) else None
+        folder = state.workspace
+        if targets and folder and await self._parts.workspaces.of(Path(folder)).digests(targets) != targets:
+            await self._parts.log.decide(session_id, ask_anew)
+            raise DigestChanged(
+                "The files it touches have changed since it was shown. Nothing was approved.",
+                "The session asks again with what is there now; look at it, then decide.",
+            )
+        await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
+
+    async def tools(self) -> list[ToolView]:
+        """Every tool with its health, its breaker and what the past says of it."""
+        await load(self._parts.store, self._history)
+        metrics = {one.name: one for one in self._history.metrics()}
+        return [
+            await view_tool(tool, self._parts.breakers.of(tool.name), metrics.get(tool.name))
+            for tool in self._tools.tools()
+        ]
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools there are, and what each takes."""
+        return self._tools
+
+    @property
+    def rulebook(self) -> Rulebook:
+        """The rules for all sessions."""
+        return self._parts.rulebook
+
+    async def try_rule(self, rule: Rule, sessions: int = _SESSIONS_TRIED) -> Trial:
+        """What the rule would have meant for the calls of the last sessions."""
+        rows = await self._parts.store.rows(Wanted(limit=sessions))
+        return tried(rule, [await self._parts.store.read(row.id) for row in rows], self._tools)
 
     async def fork(self, command: Fork) -> SessionId:
         return await fork_session(self._parts.log, self._parts.store, command, self._parts.clock.now())
@@ -343,6 +430,12 @@ def _unfit(error: ValidationError) -> UnfitInput:
         f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors(include_url=False)
     ]
     return UnfitInput(f"The session cannot be started like this: {'; '.join(problems)}.", "Correct these.")
+
+
+def _workspace_of(records: Sequence[Record]) -> Path | None:
+    first = records[0].event() if records else None
+    folder = first.begun.workspace if isinstance(first, SessionChanged) and first.begun else None
+    return Path(folder) if folder else None
 
 
 def _ended(state: SessionState) -> Problem:

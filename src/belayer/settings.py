@@ -19,6 +19,7 @@ from belayer.vocabulary.errors import ConfigurationError
 
 _PREFIX = "BELAYER_"
 _FILE = Path("belayer.toml")
+_ONLY_FROM_ENVIRONMENT = {"private_hosts"}
 _SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY")
 
 
@@ -32,6 +33,7 @@ class Settings(BaseSettings):
     session_timeout: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1800.0
     max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     grace: Annotated[float, Field(ge=0, le=3600)] = 5.0
+    private_hosts: str = ""
 
     @classmethod
     def settings_customise_sources(
@@ -42,7 +44,20 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, _TomlFile(settings_cls)
+
+
+class _TomlFile(TomlConfigSettingsSource):
+    """belayer.toml. It may have come with a repository, so it cannot open what is closed."""
+
+    def __call__(self) -> dict[str, Any]:
+        given = super().__call__()
+        for name in _ONLY_FROM_ENVIRONMENT & given.keys():
+            raise ConfigurationError(
+                f"{name} cannot be set in {_FILE}: a file that came with a repository must not open doors.",
+                f"Set {_PREFIX}{name.upper()} in the environment.",
+            )
+        return given
 
 
 def read_settings(**overrides: Any) -> Settings:

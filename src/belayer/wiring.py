@@ -9,11 +9,14 @@ from typing import Any, Literal
 
 from belayer.engine import Engine
 from belayer.execution.executor import Breakers
+from belayer.execution.limits import Limits
 from belayer.execution.retry import RetryPolicy
+from belayer.execution.rulebook import Rulebook
 from belayer.runner.driving import Parts
 from belayer.runner.runner import Habits, Runner
 from belayer.sessions.blobs import Blobs, FileBlobs, MemoryBlobs
 from belayer.sessions.feed import Feed
+from belayer.sessions.history import History, load
 from belayer.sessions.lease import Drivers, LockedDrivers, OneDriver
 from belayer.sessions.log import Log
 from belayer.sessions.redact import Redactor
@@ -21,10 +24,15 @@ from belayer.sessions.store import Store
 from belayer.sessions.stores.memory import MemoryStore
 from belayer.sessions.stores.sqlite import SqliteStore
 from belayer.settings import Settings, read_settings, secrets_in
+from belayer.tools.catalog import catalog
+from belayer.tools.tool import AnyTool
+from belayer.tools.toolbox import Toolbox
 from belayer.vocabulary.clock import Clock, SystemClock
 from belayer.vocabulary.errors import StoreReadOnly
 from belayer.vocabulary.ids import SessionId, uuid7
+from belayer.workflows.plan.workflow import Plans
 from belayer.workflows.workflow import Workflow, Workflows, as_workflow
+from belayer.workspace.workspace import Workspaces
 
 Drives = Literal["all", "none"] | set[SessionId]
 
@@ -36,6 +44,7 @@ class Keeping:
     store: Store
     blobs: Blobs
     drivers: Drivers
+    home: Path | None = None
 
 
 @asynccontextmanager
@@ -43,6 +52,7 @@ async def open_engine(
     home: Path | str | None = None,
     *,
     workflows: Iterable[Callable[..., Awaitable[Any]] | Workflow] = (),
+    tools: Iterable[AnyTool] = (),
     drives: Drives = "all",
     settings: Settings | None = None,
     clock: Clock | None = None,
@@ -53,7 +63,7 @@ async def open_engine(
     async with AsyncExitStack() as stack:
         keeping = await stack.enter_async_context(kept_in(settings.home, clock))
         known = Workflows(as_workflow(call) for call in workflows)
-        yield await stack.enter_async_context(running(keeping, known, drives, settings, clock))
+        yield await stack.enter_async_context(running(keeping, known, drives, settings, clock, tools))
 
 
 @asynccontextmanager
@@ -69,7 +79,7 @@ async def kept_in(home: Path, clock: Clock) -> AsyncGenerator[Keeping]:
     store = await SqliteStore.open(home / "belayer.db")
     try:
         with drivers_in(home, uuid7(clock.now())) as drivers:
-            yield Keeping(store, blobs_in(home), drivers)
+            yield Keeping(store, blobs_in(home), drivers, home)
     finally:
         await store.close()
 
@@ -84,20 +94,30 @@ def blobs_in(home: Path) -> Blobs:
     return FileBlobs(home / "blobs")
 
 
-def kept_in_memory() -> Keeping:
-    """Everything is forgotten with the process."""
-    return Keeping(MemoryStore(), MemoryBlobs(), OneDriver("only"))
+def kept_in_memory(home: Path | None = None) -> Keeping:
+    """Everything is forgotten with the process, but for the workspaces in `home`, if there is one."""
+    return Keeping(MemoryStore(), MemoryBlobs(), OneDriver("only"), home)
 
 
 @asynccontextmanager
 async def running(
-    keeping: Keeping, workflows: Workflows, drives: Drives, settings: Settings, clock: Clock
+    keeping: Keeping,
+    workflows: Workflows,
+    drives: Drives,
+    settings: Settings,
+    clock: Clock,
+    tools: Iterable[AnyTool] = (),
 ) -> AsyncGenerator[Engine]:
     """The engine on what is kept, with its tasks; on leaving, steps under way get their grace."""
     redactor = Redactor(secrets_in())
     log = Log(keeping.store, clock, redactor)
     feed = Feed(keeping.store, clock)
     log.listen(feed.publish)
+    history = History()
+    log.listen(history.hear)
+    workspaces = Workspaces(keeping.home)
+    toolbox = Toolbox([*catalog(settings.private_hosts), *tools])
+    workflows.add(Plans(toolbox, workspaces, history, clock).workflow())
     parts = Parts(
         keeping.store,
         log,
@@ -109,6 +129,9 @@ async def running(
         workflows,
         Breakers(),
         RetryPolicy(retries=settings.max_retries),
+        Limits(clock),
+        Rulebook(keeping.home),
+        workspaces,
         settings.grace,
     )
     only = drives if isinstance(drives, set) else None
@@ -118,12 +141,15 @@ async def running(
         writing = group.create_task(log.run())
         hearing = group.create_task(_hear_others(keeping.store, feed, runner))
         driving = group.create_task(runner.run()) if drives != "none" else None
+        learning = group.create_task(load(keeping.store, history)) if drives != "none" else None
         try:
-            yield Engine(parts)
+            yield Engine(parts, toolbox, history)
         except Exception as error:  # noqa: BLE001 - the caller's own: raised below, outside the group that would wrap it
             raised = error
         finally:
             hearing.cancel()
+            if learning is not None:
+                learning.cancel()
             if driving is not None:
                 await runner.drain()
                 driving.cancel()

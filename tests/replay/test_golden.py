@@ -46,6 +46,17 @@ def recorded(path: Path) -> dict[str, Any]:
     return json.loads(path.with_suffix(".state.json").read_bytes())
 
 
+def known_then(now: Any, then: Any) -> Any:
+    """What a newer version says, without what the older one did not know."""
+    match now, then:
+        case dict(), dict():
+            return {name: known_then(value, then[name]) for name, value in now.items() if name in then}
+        case list(), list() if len(now) == len(then):
+            return [known_then(*pair) for pair in zip(now, then, strict=True)]
+        case _:
+            return now
+
+
 def each(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", paths, ids=lambda path: f"{path.parent.name}/{path.stem}")
 
@@ -71,9 +82,7 @@ async def test_an_old_log_folds_to_the_state_it_had(path: Path, store: Store) ->
     then = recorded(path)
     session_id = await taken_in(path, store, MemoryBlobs())
     records = await store.read(session_id, 0, then["view"]["seq"])
-    now = told(fold(session_id, records))
-    now["view"] = {name: value for name, value in now["view"].items() if name in then["view"]}
-    assert now == then
+    assert known_then(told(fold(session_id, records)), then) == then
 
 
 @each(GOLDEN)

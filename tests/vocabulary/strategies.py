@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from belayer.vocabulary.errors import Category, Problem
 from belayer.vocabulary.events.catalog import AnyEvent
-from belayer.vocabulary.events.event import Aside, Budget, Effect, Mode, Status, StepStatus, Usage
+from belayer.vocabulary.events.event import Aside, Budget, Effect, Mode, Snapshot, Status, StepStatus, Usage
 from belayer.vocabulary.events.lifecycle import (
     AfterPause,
     Begun,
@@ -19,16 +19,19 @@ from belayer.vocabulary.events.lifecycle import (
     Logged,
     Resumed,
     SessionChanged,
+    WorkspaceRestored,
 )
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
 from belayer.vocabulary.events.steps import (
     BreakerChanged,
     DoubtRaised,
+    LimitMet,
     Planned,
     PlannedStep,
     Retried,
     StepChanged,
 )
+from belayer.vocabulary.rules import Risk, Rule, Verdict
 from tests.support.records import asked
 
 PAYLOADS = (b'"one"', b'"another"')
@@ -73,6 +76,20 @@ beginnings = st.builds(
     budget=budgets,
     idempotency_key=st.none() | texts,
 )
+snapshots = st.builds(
+    Snapshot,
+    tree=st.text("0123456789abcdef", min_size=40, max_size=40),
+    head=st.none() | texts,
+    truncated=st.booleans(),
+)
+rules = st.builds(
+    Rule,
+    verdict=st.sampled_from(list(Verdict)),
+    tool=st.text("ab.*", min_size=1, max_size=9),
+    host=st.none() | st.text("ab.*", min_size=1, max_size=9),
+    risk=st.none() | st.sampled_from(list(Risk)),
+    usd=st.none() | st.floats(0, 1e6),
+)
 pauses = st.builds(AfterPause, at=times, then=st.sampled_from(["resume", "cancel"]))
 changes = st.builds(
     SessionChanged,
@@ -99,6 +116,8 @@ steps = st.builds(
     usage=st.none() | st.builds(Usage, tokens=counts, usd=st.floats(0, 10)),
     idempotency_key=st.none() | texts,
     wake_at=st.none() | times,
+    reason=st.none() | texts,
+    workspace=st.none() | snapshots,
     aside=asides,
 )
 
@@ -133,6 +152,20 @@ BY_CLASS: dict[type, st.SearchStrategy[Any]] = {
         state=st.sampled_from(["closed", "open", "half_open"]),
         until=st.none() | times,
     ),
+    LimitMet: st.builds(
+        LimitMet,
+        key=keys,
+        name=texts,
+        limit=st.sampled_from(["rate", "concurrency"]),
+        delay=st.none() | st.floats(0, 1e6),
+    ),
+    WorkspaceRestored: st.builds(
+        WorkspaceRestored,
+        tree=st.text("0123456789abcdef", min_size=40, max_size=40),
+        written=counts,
+        deleted=counts,
+        skipped=st.lists(texts, max_size=3).map(tuple),
+    ),
     DoubtRaised: st.builds(DoubtRaised, key=keys, name=texts, attempt=st.integers(1, 9), reason=texts),
     InputRequested: st.builds(
         InputRequested,
@@ -142,10 +175,23 @@ BY_CLASS: dict[type, st.SearchStrategy[Any]] = {
         kind=st.sampled_from(["text", "choice", "confirm", "form", "file"]),
         choices=st.lists(texts, max_size=3).map(tuple),
         form=st.none() | st.dictionaries(texts, jsons, max_size=3),
-        purpose=st.sampled_from(["question", "in_doubt", "budget"]),
+        purpose=st.sampled_from(["question", "in_doubt", "budget", "failure"]),
+        problem=st.none() | problems,
+        impact=st.none() | texts,
     ),
     ApprovalRequested: st.builds(
-        ApprovalRequested, request_id=ids, key=keys, title=texts, shown=jsons, digest=texts, aside=asides
+        ApprovalRequested,
+        request_id=ids,
+        key=keys,
+        title=texts,
+        shown=jsons,
+        digest=texts,
+        why=st.none() | texts,
+        risk=st.none() | st.sampled_from(list(Risk)),
+        targets=st.none() | st.dictionaries(texts, st.none() | texts, max_size=3),
+        offers=st.none() | rules,
+        replaces=st.none() | ids,
+        aside=asides,
     ),
     Responded: st.builds(
         Responded,

@@ -12,12 +12,15 @@ from belayer.vocabulary.errors import (
     Category,
     CorruptLog,
     Fenced,
+    PlanFailed,
+    PlanProblem,
     Problem,
     Refused,
     SessionFailed,
     StepFailed,
     StoreError,
     StoreFull,
+    UnfitPlan,
 )
 from belayer.vocabulary.events.lifecycle import ErrorMet
 
@@ -30,6 +33,10 @@ def make(cls: Any) -> BelayerError:
         return CorruptLog("session", 3, "it is broken")
     if cls in (StepFailed, SessionFailed):
         return cls("name", PROBLEM)
+    if cls is UnfitPlan:
+        return UnfitPlan([PlanProblem("steps[0]", "it does nothing")])
+    if cls is PlanFailed:
+        return PlanFailed("what happened", "what to do", Category.PERMISSION)
     return cls("what happened", "what to do")
 
 

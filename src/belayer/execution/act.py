@@ -9,6 +9,8 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints, overl
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
+from belayer.execution.limits import Rate
+from belayer.execution.policy import Reach
 from belayer.vocabulary.errors import Unrecordable
 from belayer.vocabulary.events.event import Effect, Json
 from belayer.vocabulary.plain import encoded
@@ -37,6 +39,19 @@ Probed = Happened | DidNotHappen | None
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """What has to be known of a call before it may be made. The functions are given the act's own arguments."""
+
+    reach: Callable[..., Reach]
+    targets: Callable[..., Awaitable[dict[str, str | None]]] | None = None
+    preview: Callable[..., Awaitable[Json]] | None = None
+    rate: Rate | None = None
+    at_once: int | None = None
+    health: Callable[[], Awaitable[str | None]] | None = None
+    patient: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Act(Generic[P, T]):
     """A function with its manners. Undeclared, it is taken to change the world and to be unsafe to repeat."""
 
@@ -48,6 +63,7 @@ class Act(Generic[P, T]):
     retries: int | None = None
     probe: Callable[P, Awaitable[Probed]] | None = None
     refresh: Callable[[], Awaitable[None]] | None = None
+    guard: Guard | None = None
 
     @property
     def repeatable(self) -> bool:

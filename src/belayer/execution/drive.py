@@ -1,5 +1,6 @@
 """What all branches of one driven session share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from belayer.execution.executor import Executor
@@ -9,6 +10,7 @@ from belayer.execution.suspended import Halted
 from belayer.vocabulary.events.event import Budget, Mode, Usage
 from belayer.vocabulary.events.lifecycle import Begun
 from belayer.vocabulary.ids import SessionId
+from belayer.vocabulary.rules import Rule
 
 
 @dataclass(slots=True)
@@ -21,12 +23,17 @@ class Drive:
     recorder: Recorder
     executor: Executor
     usage: Usage
+    policy: Sequence[Rule] = ()
     stopped: str | None = None
     halted: Halted | None = None
     limited: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.limited = self.begun.budget != Budget()
+
+    def rules(self) -> list[Rule]:
+        """What was said for this session comes before what is said for all."""
+        return [*self.journal.remembered, *(self.begun.policy or ()), *self.policy]
 
     @property
     def mode(self) -> Mode:

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import structlog
 
 from belayer.execution.act import Act
 from belayer.execution.breaker import Breaker, BreakerState
 from belayer.execution.failures import leaves_doubt, understood
+from belayer.execution.limits import Limits
 from belayer.execution.recorder import Kept, Recorder, asides
 from belayer.execution.retry import Again, RetryPolicy
 from belayer.execution.step import UNDER_WAY, StepUnderWay
@@ -31,13 +32,14 @@ from belayer.vocabulary.errors import (
     StepTimedOut,
     StoreError,
 )
-from belayer.vocabulary.events.event import Effect, StepStatus
-from belayer.vocabulary.events.steps import BreakerChanged, Retried, StepChanged
+from belayer.vocabulary.events.event import Effect, Snapshot, StepStatus
+from belayer.vocabulary.events.steps import BreakerChanged, LimitMet, Retried, StepChanged
 
 _logger = structlog.get_logger()
 
 _SPEAKS_AGAINST_THE_OTHER_SIDE = (Category.TRANSIENT, Category.RESOURCE)
 _LONGER_WHEN_REDUCED = 2.0
+_WORTH_TELLING = 1.0
 
 
 @dataclass(slots=True)
@@ -77,14 +79,30 @@ class Breakers:
         return self._by_name.setdefault(name, Breaker())
 
 
+class Files(Protocol):
+    """The files a session works on, as far as the executor cares: it keeps them before and after each effect."""
+
+    async def snapshot(self) -> Snapshot: ...
+
+
 class Executor:
     """Performs the steps of one driven session."""
 
-    def __init__(self, recorder: Recorder, clock: Clock, breakers: Breakers, policy: RetryPolicy) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        clock: Clock,
+        breakers: Breakers,
+        policy: RetryPolicy,
+        limits: Limits,
+        files: Files | None = None,
+    ) -> None:
         self._recorder = recorder
         self._clock = clock
         self._breakers = breakers
         self._policy = policy
+        self._limits = limits
+        self._files = files
 
     async def perform(self, step: Step, attempt: int, failures: Counter[Category]) -> Done | Unknown:
         """Do the step, beginning with the given attempt; StepFailed, on record, when it failed for good."""
@@ -100,6 +118,8 @@ class Executor:
             except BelayerError as error:
                 failures[error.category] += 1
                 move = policy.move_after(failures[error.category], error.category, random.random())
+                if isinstance(error, CircuitOpen) and step.act.guard and not step.act.guard.patient:
+                    move = None  # there is something else to try
                 if move is None:
                     await self._give_up(step, attempt, error)
                     raise StepFailed(step.key, error.problem()) from error
@@ -107,7 +127,28 @@ class Executor:
                 reduced = reduced or move.reduce
                 attempt += 1
 
+    async def refuse(self, step: Step, error: BelayerError) -> None:
+        """Record that the step was not done, because it may not be."""
+        await self._recorder.append(
+            _changed(step, 1, StepStatus.FAILED, step.input, problem=error.problem(), seconds=0.0)
+        )
+
     async def _attempt(self, step: Step, attempt: int, reduced: bool) -> Done:
+        guard = step.act.guard
+        if guard is None or (guard.rate is None and guard.at_once is None):
+            return await self._admitted(step, attempt, reduced)
+
+        async def waits(limit: Literal["rate", "concurrency"], delay: float | None) -> None:
+            if delay is None or delay >= _WORTH_TELLING:
+                await self._recorder.append(
+                    LimitMet(key=step.key, name=step.act.name, limit=limit, delay=delay)
+                )
+
+        hosts = guard.reach(*step.args, **step.kwargs).hosts
+        async with self._limits.turn(step.act.name, guard.rate, guard.at_once, hosts, waits):
+            return await self._admitted(step, attempt, reduced)
+
+    async def _admitted(self, step: Step, attempt: int, reduced: bool) -> Done:
         breaker = self._breakers.of(step.act.name)
         if breaker.state is not BreakerState.CLOSED:
             await self._admit(step, breaker)
@@ -142,12 +183,32 @@ class Executor:
             )
         if breaker.state is not before:
             await self._recorder.append(BreakerChanged(name=step.act.name, state=breaker.state.value))
+        await self._look_first(step, breaker)
+
+    async def _look_first(self, step: Step, breaker: Breaker) -> None:
+        """What can say how it is need not be tried on a real call."""
+        guard = step.act.guard
+        if guard is None or guard.health is None:
+            return
+        unwell = await guard.health()
+        if unwell is not None:
+            error = CircuitOpen(f"{step.act.name} is still not well: {unwell}", "Check the other side.")
+            await self._count_failure(step, breaker, error)
+            raise error
 
     async def _begin(self, step: Step, attempt: int) -> None:
-        """An effect is on record before it happens."""
+        """An effect is on record before it happens, with the files as they were."""
+        files = await self._files.snapshot() if self._files is not None else None
         try:
             await self._recorder.begin(
-                _changed(step, attempt, StepStatus.RUNNING, step.input, idempotency_key=step.idempotency_key)
+                _changed(
+                    step,
+                    attempt,
+                    StepStatus.RUNNING,
+                    step.input,
+                    idempotency_key=step.idempotency_key,
+                    workspace=files,
+                )
             )
         except asyncio.CancelledError:
             # The beginning may be on record all the same, and nothing has happened.
@@ -173,7 +234,8 @@ class Executor:
             if not _is_being_cancelled():
                 raise _cancelled_itself(act) from error
             if act.effect is not Effect.READ:
-                await self._recorder.append(_changed(step, attempt, StepStatus.PAUSED))
+                files = await self._files_after(step)
+                await self._recorder.append(_changed(step, attempt, StepStatus.PAUSED, workspace=files))
             raise
         except Exception as error:
             if leaves_doubt(act, error):
@@ -183,6 +245,7 @@ class Executor:
             raise understood(error, act.name) from error
         finally:
             UNDER_WAY.reset(token)
+        seconds = round(self._clock.monotonic() - began, 6)
         given = step.input if act.effect is Effect.READ else None
         return StepChanged(
             key=step.key,
@@ -193,9 +256,20 @@ class Executor:
             input=given and given.value,
             output=output.value,
             aside=asides(input=given, output=output) if output.aside or (given and given.aside) else None,
-            seconds=round(self._clock.monotonic() - began, 6),
+            seconds=seconds,
             usage=under_way.usage,
+            workspace=await self._files_after(step),
         )
+
+    async def _files_after(self, step: Step) -> Snapshot | None:
+        """The files now. What has happened is recorded even if they cannot be kept."""
+        if self._files is None or step.act.effect is Effect.READ:
+            return None
+        try:
+            return await self._files.snapshot()
+        except (BelayerError, OSError) as error:
+            _logger.error("files not kept after a step", step=step.key, error=str(error))
+            return None
 
     async def _count_failure(self, step: Step, breaker: Breaker, error: BelayerError) -> None:
         if error.category not in _SPEAKS_AGAINST_THE_OTHER_SIDE:
@@ -244,6 +318,7 @@ class Executor:
                 step.input if step.act.effect is Effect.READ else None,
                 problem=error.problem(),
                 seconds=0.0,
+                workspace=await self._files_after(step),
             )
         )
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from belayer.sessions.record import Record, in_force
 from belayer.vocabulary.errors import Category
-from belayer.vocabulary.events.event import Effect, StepStatus, Usage
-from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged, SessionChanged
+from belayer.vocabulary.events.event import Effect, Snapshot, StepStatus, Usage
+from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged, SessionChanged, WorkspaceRestored
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
 from belayer.vocabulary.events.steps import Planned, Retried, StepChanged
 from belayer.vocabulary.ids import RequestId
+from belayer.vocabulary.rules import Rule
 
-STEP, QUESTION, APPROVAL = "step", "question", "approval"
+STEP, SKIP, QUESTION, APPROVAL = "step", "skip", "question", "approval"
 _ENDED = (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
 
 
@@ -61,6 +62,8 @@ class Journal:
     answers: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
     kinds: dict[str, str] = field(default_factory=dict[str, str])
     grants: int = 1
+    remembered: list[Rule] = field(default_factory=list[Rule])
+    unrestored: Snapshot | None = None
 
     def answer_to(self, request: InputRequested | ApprovalRequested) -> Responded | None:
         return self.answers.get(request.request_id)
@@ -73,7 +76,10 @@ def read(records: Sequence[Record]) -> Journal:
     _read_kept(journal, kept)
     if len(kept) < len(records):
         _count_dropped(journal, records, {record.seq for record in kept})
-    journal.grants += sum(_is_grant(journal, request) for request in journal.requests.values())
+    for request in journal.requests.values():
+        journal.grants += _is_grant(journal, request)
+        if (rule := _remembered(journal, request)) is not None:
+            journal.remembered.append(rule)
     return journal
 
 
@@ -91,7 +97,9 @@ def _read_kept(journal: Journal, records: Iterable[Record]) -> None:
             case Responded():
                 journal.answers[event.request_id] = event
             case SessionChanged() if event.rewound_to is not None:
-                journal.generation = record.seq
+                journal.generation, journal.unrestored = record.seq, event.restores
+            case WorkspaceRestored():
+                journal.unrestored = None
             case Logged() | Planned() | CheckpointMade() if event.key is not None:
                 journal.kinds[event.key] = event.type
             case _:
@@ -103,14 +111,16 @@ def _step(journal: Journal, event: StepChanged) -> None:
     trace = journal.steps.get(event.key)
     if trace is None:
         journal.steps[event.key] = Trace(event, event)
-        journal.kinds[event.key] = STEP if _is_act(event) else event.name
+        journal.kinds[event.key] = _kind(event)
     else:
         trace.last = event
 
 
-def _is_act(event: StepChanged) -> bool:
+def _kind(event: StepChanged) -> str:
     """A mere value (the time, a random number, a sleep) reads, and takes no time."""
-    return event.effect is not Effect.READ or event.seconds is not None
+    if event.status is StepStatus.SKIPPED:
+        return SKIP
+    return STEP if event.effect is not Effect.READ or event.seconds is not None else event.name
 
 
 def _count_dropped(journal: Journal, records: Sequence[Record], kept: set[int]) -> None:
@@ -119,6 +129,14 @@ def _count_dropped(journal: Journal, records: Sequence[Record], kept: set[int]) 
             event = record.event()
             if isinstance(event, StepChanged):
                 journal.usage = journal.usage.plus(event.spent())
+
+
+def _remembered(journal: Journal, request: InputRequested | ApprovalRequested) -> Rule | None:
+    """What a person does not want to be asked again in this session."""
+    answer = journal.answer_to(request)
+    if answer is None or not answer.approved or answer.remember is None:
+        return None
+    return request.offers if isinstance(request, ApprovalRequested) else None
 
 
 def _is_grant(journal: Journal, request: InputRequested | ApprovalRequested) -> bool:

@@ -34,6 +34,10 @@ class Scope:
         self._taken.add(path)
         return path
 
+    def within(self, name: str) -> "Scope":
+        """The scope of everything that belongs to one name."""
+        return Scope(f"{self._prefix}{name}/", self._taken)
+
     def branch(self, path: str, place: int) -> "Scope":
         """The scope of a parallel branch."""
         return Scope(f"{path}/{place}/", self._taken)

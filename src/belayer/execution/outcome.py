@@ -6,6 +6,7 @@ from belayer.execution.act import Happened
 from belayer.execution.doubt import settle
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Done, Step
+from belayer.execution.gate import pass_gate
 from belayer.execution.hold import hold_if_exceeded
 from belayer.execution.journal import Trace
 from belayer.execution.mismatch import check_shape
@@ -19,12 +20,15 @@ async def outcome(drive: Drive, step: Step) -> StepChanged:
     """The event that says how the step ended; StepFailed when it failed."""
     trace = drive.journal.steps.get(step.key)
     if trace is None:
+        await pass_gate(drive, step)
         return await _do(drive, step, 1, Counter())
     check_shape(step, trace, drive.recorder.clean)
     if trace.outcome is not None:
         return _recorded(step, trace.outcome)
     if trace.in_doubt and not step.act.repeatable:
         return await _settle(drive, step, trace.attempts, _why(trace))
+    if trace.last.status is StepStatus.PENDING:
+        await pass_gate(drive, step)
     return await _do(drive, step, trace.attempts + 1, trace.failures)
 
 

@@ -122,6 +122,10 @@ class Recorder:
             clean: Any = self.clean(data)
             self._feed.show(self._session_id, type_, clean)
 
+    @property
+    def is_watched(self) -> bool:
+        return self._feed.is_watched(self._session_id)
+
     async def _wait(self, error: StoreError) -> None:
         _logger.error("store cannot record; waiting", problem=error.detail, hint=error.hint)
         await sleep(self._clock, _STORE_RETRY_SECONDS)

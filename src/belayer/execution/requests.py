@@ -5,11 +5,13 @@ from belayer.execution.drive import Drive
 from belayer.execution.mismatch import described, mismatch
 from belayer.execution.recorder import asides
 from belayer.execution.suspended import Suspended
-from belayer.vocabulary.errors import NeedsPerson
+from belayer.vocabulary.errors import NeedsPerson, Problem
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Json, Mode
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Kind, Purpose
 from belayer.vocabulary.ids import new_request_id
+
+_ASKS_TOO_MUCH = "Start it again in hitl mode, or give it in the input what it has to ask for."
 
 
 async def answer(
@@ -21,6 +23,8 @@ async def answer(
     choices: tuple[str, ...] = (),
     form: dict[str, Json] | None = None,
     purpose: Purpose = "question",
+    problem: Problem | None = None,
+    impact: str | None = None,
     because: AnyEvent | None = None,
 ) -> Json:
     """The answer to a question; Suspended as long as there is none. `because` goes on record with the question."""
@@ -35,6 +39,8 @@ async def answer(
             choices=choices,
             form=form,
             purpose=purpose,
+            problem=problem,
+            impact=impact,
         )
         await drive.recorder.begin(*([because] if because else []), request)
     elif purpose == "question" and not _same_question(drive, request, prompt, kind, choices, form):
@@ -86,10 +92,7 @@ async def decision(drive: Drive, path: str, title: str, shown: object) -> Decisi
     return Decision(given.approved is True, given.notes, digest)
 
 
-def need_person(drive: Drive, path: str, what: str) -> None:
+def need_person(drive: Drive, path: str, what: str, way_out: str = _ASKS_TOO_MUCH) -> None:
     """Raise when the session may not stop for a person."""
     if drive.mode is Mode.AUTONOMOUS:
-        raise NeedsPerson(
-            f"The session runs autonomously and needs {what} (at {path}).",
-            "Start it again in hitl mode, or give it in the input what it has to ask for.",
-        )
+        raise NeedsPerson(f"The session runs autonomously and needs {what} (at {path}).", way_out)

@@ -10,17 +10,24 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from belayer.execution import requests
-from belayer.execution.act import as_act
+from belayer.execution.act import Act, as_act
 from belayer.execution.approvals import Decision
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
-from belayer.execution.journal import APPROVAL, QUESTION, STEP
+from belayer.execution.journal import APPROVAL, QUESTION, SKIP, STEP
 from belayer.execution.keys import Scope
 from belayer.execution.mismatch import mismatch
 from belayer.execution.outcome import outcome
 from belayer.execution.suspended import Halted, Suspended, together
 from belayer.vocabulary.clock import rfc3339
-from belayer.vocabulary.errors import BelayerError, Fenced, ReplayMismatch, StoreError, Unrecordable
+from belayer.vocabulary.errors import (
+    BelayerError,
+    Fenced,
+    Problem,
+    ReplayMismatch,
+    StoreError,
+    Unrecordable,
+)
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Json, Mode, StepStatus
 from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged
@@ -49,6 +56,11 @@ class Run:
     def mode(self) -> Mode:
         return self._drive.mode
 
+    @property
+    def workspace(self) -> str | None:
+        """The folder that the session works in."""
+        return self._drive.begun.workspace
+
     @overload
     async def step(
         self, key: str, act: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
@@ -57,11 +69,18 @@ class Run:
     async def step(self, key: str, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T: ...
     async def step(self, key: str, act: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Do the act once for ever under this key, and give what it gave."""
+        given = ordered({"args": args, "kwargs": kwargs} if kwargs else args)
+        return await self._step(key, as_act(act), args, kwargs, given)
+
+    async def use(self, key: str, act: Act[[dict[str, Json]], T], params: dict[str, Json]) -> T:
+        """Do an act that takes its parameters as one object: the log has them as they are."""
+        return await self._step(key, act, (params,), {}, ordered(params))
+
+    async def _step(
+        self, key: str, declared: Act[..., Any], args: Sequence[Any], kwargs: dict[str, Any], given: object
+    ) -> Any:
         with self._at(key, STEP) as path:
-            declared = as_act(act)
-            kept = await self._drive.recorder.keep(
-                ordered({"args": args, "kwargs": kwargs} if kwargs else args)
-            )
+            kept = await self._drive.recorder.keep(given)
             step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path))
             ended = await outcome(self._drive, step)
             output = ended.output
@@ -71,6 +90,28 @@ class Run:
                 return declared.output(output)
             except Unrecordable as error:
                 raise mismatch(path, f"an output of {declared.name} of another type", error.detail) from error
+
+    async def skip(self, key: str, name: str, reason: str) -> None:
+        """Say that a step is left out, and why."""
+        with self._at(key, SKIP) as path:
+            event = StepChanged(key=path, name=name, status=StepStatus.SKIPPED, reason=reason, seconds=0.0)
+            await self._note(path, event)
+
+    async def recover(
+        self, key: str, prompt: str, choices: Sequence[str], problem: Problem, impact: str
+    ) -> Json:
+        """Ask a person what to do about a failure."""
+        with self._at(key, QUESTION) as path:
+            return await requests.answer(
+                self._drive,
+                path,
+                prompt,
+                kind="choice",
+                choices=tuple(choices),
+                purpose="failure",
+                problem=problem,
+                impact=impact,
+            )
 
     async def ask(
         self,
@@ -133,21 +174,46 @@ class Run:
 
             async def walk(place: int, branch: Callable[["Run"], Awaitable[T]]) -> T | BaseException:
                 async with gate:
-                    try:
-                        return await branch(Run(self._drive, self._scope.branch(path, place)))
-                    except (Exception, Suspended, Halted) as ending:  # noqa: BLE001 - raised again below
-                        return ending
+                    return await ending_of(branch(Run(self._drive, self._scope.branch(path, place))))
 
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(walk(place, branch)) for place, branch in enumerate(branches)]
             return _joined([task.result() for task in tasks])
 
-    async def plan(self, *steps: str | tuple[str, str], key: str = "plan") -> None:
+    def line(self) -> "Run":
+        """A line of work of its own that shares this one's names: whoever has several sees to it that no two
+        lines use the same name, and ends them with `join`."""
+        return Run(self._drive, self._scope)
+
+    def within(self, name: str) -> "Run":
+        """A run whose names all lie under this one."""
+        return Run(self._drive, self._scope.within(name))
+
+    def join(self, endings: Sequence[T | BaseException]) -> list[T]:
+        """The results of lines of work; or raise the first failure; or, if one of them waits, wait."""
+        with _Place("", self._exit):
+            return _joined(endings)
+
+    async def plan(
+        self,
+        *steps: str | tuple[str, str] | PlannedStep,
+        key: str = "plan",
+        parallel: int | None = None,
+        digest: str | None = None,
+    ) -> None:
         """Say which steps are to come (keys, or keys with titles), so that progress can be shown."""
-        pairs = [(step, step) if isinstance(step, str) else step for step in steps]
-        planned = tuple(PlannedStep(key=name, title=title) for name, title in pairs)
+        planned = tuple(_planned(step) for step in steps)
         with self._at(key, "plan") as path:
-            await self._note(path, Planned(key=path, steps=planned))
+            await self._note(path, Planned(key=path, steps=planned, parallel=parallel, digest=digest))
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody would see what is shown."""
+        return self._drive.recorder.is_watched
+
+    def show(self, type_: str, **data: Json) -> None:
+        """Show something to whoever follows; it is not kept."""
+        self._drive.recorder.show(type_, **data)
 
     async def log(self, text: str, level: Literal["debug", "info", "warning", "error"] = "info") -> None:
         """Put a line into the session's story."""
@@ -230,7 +296,22 @@ def _value(path: str, name: str, status: StepStatus, **more: Any) -> StepChanged
     return StepChanged(key=path, name=name, status=status, **more)
 
 
-def _joined(endings: list[T | BaseException]) -> list[T]:
+async def ending_of(work: Awaitable[T]) -> T | BaseException:
+    """What a line of work comes to: its result, or what it ended with. Cancellation goes through."""
+    try:
+        return await work
+    except (Exception, Suspended, Halted) as ending:  # noqa: BLE001 - raised again by whoever joins
+        return ending
+
+
+def _planned(step: str | tuple[str, str] | PlannedStep) -> PlannedStep:
+    if isinstance(step, PlannedStep):
+        return step
+    key, title = (step, step) if isinstance(step, str) else step
+    return PlannedStep(key=key, title=title)
+
+
+def _joined(endings: Sequence[T | BaseException]) -> list[T]:
     for ending in endings:
         if isinstance(ending, Halted):
             raise ending

@@ -29,7 +29,7 @@ class StepUnderWay:
 
     def progress(self, percent: float, text: str = "") -> None:
         """Show how far the step is."""
-        self.show("progress", percent=percent, text=text, step=self.key)
+        self.show("progress", percent=percent, text=text, key=self.key)
 
 
 UNDER_WAY: ContextVar[StepUnderWay] = ContextVar("step_under_way")

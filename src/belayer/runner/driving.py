@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -11,8 +12,10 @@ from belayer.execution.drive import Drive
 from belayer.execution.executor import Breakers, Executor
 from belayer.execution.journal import Journal
 from belayer.execution.journal import read as read_journal
+from belayer.execution.limits import Limits
 from belayer.execution.recorder import Kept, Recorder, asides
 from belayer.execution.retry import RetryPolicy
+from belayer.execution.rulebook import Rulebook
 from belayer.execution.run import Run
 from belayer.execution.suspended import Halted, Suspended
 from belayer.sessions.blobs import Blobs
@@ -30,16 +33,18 @@ from belayer.vocabulary.errors import (
     Fenced,
     LogicError,
     Moved,
+    NotReady,
     NotRunning,
     ReplayMismatch,
     StepFailed,
     UnfitInput,
-    UnknownWorkflow,
+    WorkspaceMoved,
 )
 from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.events.lifecycle import Begun, ErrorMet, SessionChanged
 from belayer.vocabulary.ids import SessionId
 from belayer.workflows.workflow import Workflows
+from belayer.workspace.workspace import Workspaces, restored
 
 _logger = structlog.get_logger()
 
@@ -62,6 +67,9 @@ class Parts:
     workflows: Workflows
     breakers: Breakers
     retry: RetryPolicy
+    limits: Limits
+    rulebook: Rulebook
+    workspaces: Workspaces
     grace: float
 
 
@@ -123,7 +131,8 @@ class Driving:
         recorder = Recorder(
             parts.log, parts.feed, parts.blobs, parts.redactor, parts.clock, self.session_id, epoch, last_seq
         )
-        executor = Executor(recorder, parts.clock, parts.breakers, parts.retry)
+        files = parts.workspaces.of(Path(begun.workspace)) if begun.workspace else None
+        executor = Executor(recorder, parts.clock, parts.breakers, parts.retry, parts.limits, files)
         drive = Drive(self.session_id, begun, journal, recorder, executor, journal.usage)
         drive.stopped = self._stopped
         self._drive = drive
@@ -147,9 +156,10 @@ class Driving:
         run = Run(drive)
         try:
             workflow = self.parts.workflows.named(drive.begun.workflow)
+            await self._make_ready(drive)
             kept = await drive.recorder.keep(await workflow(run, drive.begun.input))
             ending = _completed(kept)
-        except (UnknownWorkflow, UnfitInput) as error:
+        except (NotReady, UnfitInput, WorkspaceMoved) as error:
             ending = _held(error)
         except BelayerError as error:
             ending = _failed(error)
@@ -163,6 +173,17 @@ class Driving:
             if run.left is None and drive.halted is None:
                 _logger.exception("workflow raised", error=type(error).__name__)
         return self._left(run, drive) if run.left or drive.halted else ending
+
+    async def _make_ready(self, drive: Drive) -> None:
+        """See that the rules can be read and the files are there, as the log says they are."""
+        drive.policy = self.parts.rulebook.rules()
+        if drive.begun.workspace is None:
+            return
+        workspace = self.parts.workspaces.of(Path(drive.begun.workspace))
+        await workspace.check()
+        if drive.journal.unrestored is not None:  # a rewind was stopped before it came to the files
+            changes = await workspace.restore(drive.journal.unrestored)
+            await drive.recorder.append(restored(drive.journal.unrestored, changes))
 
     def _left(self, run: Run, drive: Drive) -> Ending | None:
         """What a run that left amounts to, whatever its workflow made of that."""

@@ -1,13 +1,14 @@
 """The in-process scheduler: takes ready sessions, at most so many at once; wakes, expires and takes over others."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import structlog
 
 from belayer.runner.driving import Driving, Parts, is_free
+from belayer.runner.strain import strain
 from belayer.sessions.decide import decide
 from belayer.sessions.record import Record
 from belayer.sessions.state import SessionState
@@ -27,11 +28,15 @@ _SWEEPS_PER_TIMEOUT = 10
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How the runner goes about it. `only` limits it to some sessions; None is all there are."""
+    """How the runner goes about it. `only` limits it to some sessions; None is all there are.
+
+    While `strain` gives a reason, nothing is begun beside what is under way: it queues.
+    """
 
     concurrency: int = 16
     idle_seconds: float = 1800.0
     only: set[SessionId] | None = None
+    strain: Callable[[], str | None] = strain
 
 
 @dataclass(slots=True)
@@ -98,10 +103,22 @@ class Runner:
             room = self.habits.concurrency - len(self._driving)
             if room <= 0 or self._closing:
                 continue
-            for session_id in await self._ready(room):
+            ready = await self._ready(room)
+            if self._driving and ready and (reason := self.habits.strain()) is not None:
+                self._say_queued(ready, reason)
+                continue
+            for session_id in ready:
                 self._idle.clear()
                 driving = self._driving[session_id] = Driving(self.parts, session_id)
                 group.create_task(self._drive(driving))
+
+    def _say_queued(self, session_ids: Sequence[SessionId], reason: str) -> None:
+        """Whoever watches learns why nothing happens; another look is taken before long."""
+        _logger.warning("sessions queue", reason=reason, sessions=len(session_ids))
+        for session_id in session_ids:
+            self.parts.feed.show(
+                session_id, "limit", {"limit": "load", "text": f"It waits because {reason}."}
+            )
 
     async def _ready(self, room: int) -> list[SessionId]:
         """At most so many sessions that somebody should drive; none while the store cannot say."""

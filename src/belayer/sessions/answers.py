@@ -33,6 +33,8 @@ def check_answer(request: InputRequested, value: Json) -> None:
             wanted = "an object with the fields of the form"
     if not fits:
         raise UnfitAnswer(f"This does not answer the question {request.prompt!r}.", f"Answer with {wanted}.")
+    if request.purpose == "failure" and _chosen(value) == "edit":
+        _check_edit(value)
     if request.kind == "form":
         _check_form(request, cast("dict[str, Json]", value))
 
@@ -40,6 +42,14 @@ def check_answer(request: InputRequested, value: Json) -> None:
 def _chosen(value: Json) -> Json:
     """A choice may come with more to say: {"choice": …, …}."""
     return value.get("choice") if isinstance(value, dict) else value
+
+
+def _check_edit(value: Json) -> None:
+    if not isinstance(value, dict) or not isinstance(value.get("params"), dict):
+        raise UnfitAnswer(
+            "To edit the parameters, say what they should be.",
+            'Answer with {"choice": "edit", "params": {…}}, the parameters in full.',
+        )
 
 
 def _check_form(request: InputRequested, value: dict[str, Json]) -> None:

@@ -198,6 +198,13 @@ def _wake(state: SessionState, now: datetime) -> Events:
     return []
 
 
+def ask_anew(state: SessionState, _now: datetime) -> Events:
+    """What a session waits for is no longer what it should ask about."""
+    if state.status in (Status.WAITING, Status.EXPIRED):
+        return [SessionChanged(status=Status.QUEUED, reason="what it asks about has changed")]
+    return []
+
+
 def _rewind(state: SessionState, seq: int) -> Events:
     if seq >= state.seq:
         raise BadCursor(

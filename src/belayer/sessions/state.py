@@ -19,11 +19,13 @@ from belayer.vocabulary.events.lifecycle import (
     Origin,
     Resumed,
     SessionChanged,
+    WorkspaceRestored,
 )
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
 from belayer.vocabulary.events.steps import (
     BreakerChanged,
     DoubtRaised,
+    LimitMet,
     Planned,
     PlannedStep,
     Retried,
@@ -46,6 +48,7 @@ class StepView:
     seconds: float | None = None
     problem: Problem | None = None
     seq: int = 0
+    reason: str | None = None
 
 
 @dataclass(slots=True)
@@ -68,11 +71,13 @@ class SessionState:
     wake_at: datetime | None = None
     after_pause: AfterPause | None = None
     idempotency_key: str | None = None
+    workspace: str | None = None
     forked_from: Origin | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
     plan: tuple[PlannedStep, ...] = ()
     steps: dict[str, StepView] = field(default_factory=dict[str, StepView])
+    tries: dict[str, StepView] = field(default_factory=dict[str, StepView])
     pending: dict[RequestId, Request] = field(default_factory=dict[RequestId, Request])
     answered: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
     checkpoints: dict[int, str] = field(default_factory=dict[int, str])
@@ -84,8 +89,15 @@ class SessionState:
         """Steps done and steps planned, or None when the workflow announced no plan."""
         if not self.plan:
             return None
-        done = sum(1 for step in self.plan if _is_done(self.steps.get(step.key)))
+        done = sum(1 for step in self.plan if _is_done(step, self.tries.get(step.key)))
         return done, len(self.plan)
+
+    def planned(self, step: PlannedStep) -> StepStatus:
+        """Where a planned step stands: its last try counts, and one that waits for a person is paused."""
+        if any(step_of(request.key) == step.key for request in self.pending.values()):
+            return StepStatus.PAUSED
+        tried = self.tries.get(step.key)
+        return tried.status if tried else StepStatus.PENDING
 
 
 def copied(state: SessionState) -> SessionState:
@@ -93,6 +105,7 @@ def copied(state: SessionState) -> SessionState:
     return replace(
         state,
         steps=dict(state.steps),
+        tries=dict(state.tries),
         pending=dict(state.pending),
         answered=dict(state.answered),
         checkpoints=dict(state.checkpoints),
@@ -121,8 +134,19 @@ def needs_fold(records: Iterable[Record]) -> bool:
     return any(rewound_to(record) is not None for record in records)
 
 
-def _is_done(step: StepView | None) -> bool:
-    return step is not None and step.status in (StepStatus.COMPLETED, StepStatus.SKIPPED)
+def step_of(key: str) -> str:
+    """The planned step that a key belongs to: fetch, for fetch#2, fetch/question and #gate/fetch#2/1."""
+    parts = key.split("/")
+    name = parts[1] if key.startswith("#") and len(parts) > 1 else parts[0]
+    return name.partition("#")[0]
+
+
+def _is_done(step: PlannedStep, tried: StepView | None) -> bool:
+    if tried is None:
+        return False
+    if tried.status is StepStatus.FAILED:
+        return step.critical is False
+    return tried.status in (StepStatus.COMPLETED, StepStatus.SKIPPED)
 
 
 def _count_dropped(state: SessionState, records: Sequence[Record], kept: set[int]) -> None:
@@ -146,7 +170,11 @@ def _apply(state: SessionState, record: Record) -> None:
             _change(state, event, record)
         case StepChanged():
             _step(state, event, record.seq)
-        case InputRequested() | ApprovalRequested():
+        case InputRequested():
+            state.pending[event.request_id] = event
+        case ApprovalRequested():
+            if event.replaces is not None:
+                state.pending.pop(event.replaces, None)
             state.pending[event.request_id] = event
         case Responded():
             state.pending.pop(event.request_id, None)
@@ -159,8 +187,11 @@ def _apply(state: SessionState, record: Record) -> None:
             state.problem = event.problem
         case Retried():
             if event.key in state.steps:
-                state.steps[event.key] = replace(state.steps[event.key], attempt=event.attempt + 1)
+                tried = replace(state.steps[event.key], attempt=event.attempt + 1)
+                state.steps[event.key] = state.tries[event.key.partition("#")[0]] = tried
         case Interrupted() | Resumed() | Logged() | BudgetReached() | BreakerChanged() | DoubtRaised():
+            pass
+        case LimitMet() | WorkspaceRestored():
             pass
         case _:
             assert_never(event)
@@ -191,12 +222,22 @@ def _begin(state: SessionState, event: SessionChanged, record: Record) -> None:
     assert begun is not None
     state.workflow, state.title, state.mode = begun.workflow, begun.title, begun.mode
     state.input, state.budget, state.idempotency_key = begun.input, begun.budget, begun.idempotency_key
+    state.workspace = begun.workspace
     state.created_at = from_micros(record.at)
 
 
 def _step(state: SessionState, event: StepChanged, seq: int) -> None:
-    state.steps[event.key] = StepView(
-        event.key, event.name, event.status, event.effect, event.attempt, event.seconds, event.problem, seq
+    view = StepView(
+        event.key,
+        event.name,
+        event.status,
+        event.effect,
+        event.attempt,
+        event.seconds,
+        event.problem,
+        seq,
+        event.reason,
     )
+    state.steps[event.key] = state.tries[event.key.partition("#")[0]] = view
     if event.status in (StepStatus.COMPLETED, StepStatus.FAILED):
         state.usage = state.usage.plus(event.spent())

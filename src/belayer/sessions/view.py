@@ -30,7 +30,14 @@ class Step(Shape):
     attempt: int
     seconds: float | None
     error: Problem | None
+    reason: str | None
     seq: int
+
+
+class StepAhead(PlannedStep):
+    """A step of the plan and where it stands."""
+
+    status: StepStatus
 
 
 class Progress(Shape):
@@ -62,7 +69,8 @@ class SessionView(Shape):
     updated_at: datetime | None
     wake_at: datetime | None
     seq: int
-    plan: tuple[PlannedStep, ...]
+    workspace: str | None
+    plan: tuple[StepAhead, ...]
     progress: Progress | None
     steps: tuple[Step, ...]
     pending: tuple[InputRequested | ApprovalRequested, ...]
@@ -88,7 +96,8 @@ def view(state: SessionState) -> SessionView:
         updated_at=state.updated_at,
         wake_at=state.after_pause.at if state.after_pause else state.wake_at,
         seq=state.seq,
-        plan=state.plan,
+        workspace=state.workspace,
+        plan=tuple(StepAhead(**dict(step), status=state.planned(step)) for step in state.plan),
         progress=_progress(state),
         steps=tuple(_step(step) for step in state.steps.values()),
         pending=tuple(state.pending.values()),
@@ -110,6 +119,7 @@ def _step(step: StepView) -> Step:
         attempt=step.attempt,
         seconds=step.seconds,
         error=step.problem,
+        reason=step.reason,
         seq=step.seq,
     )
 

@@ -8,12 +8,14 @@ from pydantic import BeforeValidator, Field
 from belayer.vocabulary.events.event import Budget, Json, Mode, Shape
 from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.vocabulary.plain import plain
+from belayer.vocabulary.rules import Rule
 
 _LONGEST_PAUSE = timedelta(days=3650)
 
 Given = Annotated[Json, BeforeValidator(plain)]
 Text = Annotated[str, Field(max_length=10_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Folder = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 class Start(Shape):
@@ -25,6 +27,8 @@ class Start(Shape):
     mode: Mode = Mode.HITL
     budget: Budget = Budget()
     idempotency_key: Name | None = None
+    workspace: Folder | None = None
+    policy: tuple[Rule, ...] | None = None
 
 
 class Answer(Shape):
@@ -108,6 +112,7 @@ class Rewind(Shape):
 
     type: Literal["rewind"] = "rewind"
     seq: Annotated[int, Field(ge=1)]
+    files: bool = True
 
 
 class Fork(Shape):

@@ -1,9 +1,12 @@
 """The one tree of errors. A class says what happened; its category says what happens next (execution/failures.py)."""
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
+
+_MOST_PROBLEMS = 50
 
 
 class Category(StrEnum):
@@ -119,8 +122,87 @@ class Unrecordable(LogicError):
     """A value cannot be kept as JSON."""
 
 
-class UnknownWorkflow(ConfigurationError):
+class NotReady(ConfigurationError):
+    """What a session needs is not here now: it holds until it is."""
+
+
+class UnknownWorkflow(NotReady):
     """A session's workflow is not among those this engine knows."""
+
+
+class UnknownTool(NotReady):
+    """No tool has this name here."""
+
+
+class PolicyDenied(BelayerError):
+    """A rule forbids this call."""
+
+    category = Category.PERMISSION
+
+
+class Rejected(BelayerError):
+    """A person said no to this call."""
+
+    category = Category.PERMISSION
+
+
+class PlanFailed(BelayerError):
+    """A plan could not be carried through."""
+
+    def __init__(self, detail: str, hint: str | None, category: Category) -> None:
+        super().__init__(detail, hint)
+        self._category = category
+
+    def problem(self) -> Problem:
+        return Problem(kind="PlanFailed", category=self._category, detail=self.detail, hint=self.hint)
+
+
+class AddressBlocked(ConfigurationError):
+    """A call would reach an address inside the house."""
+
+
+class LimitReached(ResourceShort):
+    """A program went beyond what it may use."""
+
+    def __init__(self, limit: str, detail: str, hint: str | None = None) -> None:
+        super().__init__(detail, hint)
+        self.limit = limit
+
+
+class ChildFailed(LogicError):
+    """A program that was started for a step ended with an error."""
+
+
+class OutsideWorkspace(LogicError):
+    """A path leads out of the workspace."""
+
+
+class ProtectedPath(LogicError):
+    """A path that nothing may write: a repository's own files, or Belayer's."""
+
+
+class NotAFile(LogicError):
+    """A path that is no regular file."""
+
+
+class PathMissing(ConfigurationError):
+    """There is nothing at this path."""
+
+
+class PathExists(LogicError):
+    """Something is at this path already."""
+
+
+class TooLarge(ResourceShort):
+    """More than may be read at once."""
+
+
+class DiskShort(ResourceShort):
+    """The disk has no room for this."""
+
+
+class WorkspaceMissing(NotReady):
+    """The folder that a session works in is not there."""
 
 
 class SessionFailed(BelayerError):
@@ -167,6 +249,32 @@ class UnfitInput(Refused):
     """The input is not what the workflow takes."""
 
     category = Category.CONFIGURATION
+
+
+class PlanProblem(NamedTuple):
+    """One thing that is wrong with a plan, and where."""
+
+    place: str
+    what: str
+
+
+class UnfitPlan(UnfitInput):
+    """A plan that cannot be carried out as it stands; every problem it has."""
+
+    def __init__(self, problems: Sequence[PlanProblem]) -> None:
+        self.problems = tuple(problems)
+        shown = [f"{place}: {what}" for place, what in self.problems[:_MOST_PROBLEMS]]
+        if len(self.problems) > _MOST_PROBLEMS:
+            shown.append(f"… and {len(self.problems) - _MOST_PROBLEMS} more")
+        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        super().__init__(
+            f"The plan has {count}; nothing was run.\n  " + "\n  ".join(shown),
+            "Correct these, then try again.",
+        )
+
+
+class WorkspaceMoved(Refused):
+    """The workspace's repository is at another commit than when its files were kept."""
 
 
 class IllegalTransition(Refused):
@@ -223,6 +331,10 @@ class NewerEvent(StoreError):
     """An event was written by a newer Belayer."""
 
     category = Category.CONFIGURATION
+
+
+class CorruptSnapshot(StoreError):
+    """A kept state of a workspace is damaged or gone."""
 
 
 class CorruptLog(StoreError):

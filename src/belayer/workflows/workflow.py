@@ -24,6 +24,8 @@ class Workflow:
 
     name: str
     call: Call
+    check: Callable[[Mapping[str, Any]], None] | None = None
+    in_workspace: bool = False
 
     async def __call__(self, run: Run, given: Json) -> Any:
         return await self.call(run, **self.arguments(given))
@@ -65,6 +67,12 @@ class Workflow:
         if problems:
             raise self._unfit("; ".join(problems))
         return arguments
+
+    def refuse_unfit(self, given: Json) -> None:
+        """Raise UnfitInput unless the workflow could be started with this."""
+        arguments = self.arguments(given)
+        if self.check is not None:
+            self.check(arguments)
 
     def _unfit(self, what: str) -> UnfitInput:
         names = ", ".join(_parameters(self.call)) or "nothing"

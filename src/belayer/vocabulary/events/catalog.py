@@ -16,9 +16,17 @@ from belayer.vocabulary.events.lifecycle import (
     Logged,
     Resumed,
     SessionChanged,
+    WorkspaceRestored,
 )
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
-from belayer.vocabulary.events.steps import BreakerChanged, DoubtRaised, Planned, Retried, StepChanged
+from belayer.vocabulary.events.steps import (
+    BreakerChanged,
+    DoubtRaised,
+    LimitMet,
+    Planned,
+    Retried,
+    StepChanged,
+)
 
 AnyEvent = (
     SessionChanged
@@ -26,6 +34,7 @@ AnyEvent = (
     | Resumed
     | ErrorMet
     | CheckpointMade
+    | WorkspaceRestored
     | Logged
     | BudgetReached
     | Planned
@@ -33,6 +42,7 @@ AnyEvent = (
     | Retried
     | BreakerChanged
     | DoubtRaised
+    | LimitMet
     | InputRequested
     | ApprovalRequested
     | Responded

@@ -40,6 +40,14 @@ class Event(Shape):
     aside: Asides | None = None
 
 
+class Snapshot(Shape):
+    """A workspace's files at one moment: a git tree in our own store, and where the user's repository stood."""
+
+    tree: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    head: str | None = None
+    truncated: bool = False
+
+
 class Status(StrEnum):
     """Where a session stands."""
 

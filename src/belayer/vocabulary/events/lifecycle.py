@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field
 
 from belayer.vocabulary.errors import Problem
-from belayer.vocabulary.events.event import Budget, Event, Json, Mode, Shape, Status
+from belayer.vocabulary.events.event import Budget, Event, Json, Mode, Shape, Snapshot, Status
 from belayer.vocabulary.ids import SessionId
+from belayer.vocabulary.rules import Rule
 
 
 class Begun(Shape):
@@ -18,6 +19,8 @@ class Begun(Shape):
     input: Json = None
     budget: Budget = Budget()
     idempotency_key: str | None = None
+    workspace: str | None = None
+    policy: tuple[Rule, ...] | None = None
 
 
 class Origin(Shape):
@@ -46,6 +49,7 @@ class SessionChanged(Event):
     wake_at: AwareDatetime | None = None
     after_pause: AfterPause | None = None
     rewound_to: Annotated[int, Field(ge=1)] | None = None
+    restores: Snapshot | None = None
     forked_from: Origin | None = None
     result: Json = None
 
@@ -79,6 +83,16 @@ class CheckpointMade(Event):
     type: Literal["checkpoint"] = "checkpoint"
     name: str
     key: str | None = None
+
+
+class WorkspaceRestored(Event):
+    """A rewind brought the workspace's files back too."""
+
+    type: Literal["restored"] = "restored"
+    tree: str
+    written: int = 0
+    deleted: int = 0
+    skipped: tuple[str, ...] = ()
 
 
 class Logged(Event):

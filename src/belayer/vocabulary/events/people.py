@@ -2,11 +2,13 @@
 
 from typing import Literal
 
+from belayer.vocabulary.errors import Problem
 from belayer.vocabulary.events.event import Event, Json
 from belayer.vocabulary.ids import RequestId
+from belayer.vocabulary.rules import Risk, Rule
 
 Kind = Literal["text", "choice", "confirm", "form", "file"]
-Purpose = Literal["question", "in_doubt", "budget"]
+Purpose = Literal["question", "in_doubt", "budget", "failure"]
 
 
 class InputRequested(Event):
@@ -20,6 +22,8 @@ class InputRequested(Event):
     choices: tuple[str, ...] = ()
     form: dict[str, Json] | None = None
     purpose: Purpose = "question"
+    problem: Problem | None = None
+    impact: str | None = None
 
 
 class ApprovalRequested(Event):
@@ -31,6 +35,11 @@ class ApprovalRequested(Event):
     title: str
     shown: Json = None
     digest: str
+    why: str | None = None
+    risk: Risk | None = None
+    targets: dict[str, str | None] | None = None
+    offers: Rule | None = None
+    replaces: RequestId | None = None
 
 
 class Responded(Event):

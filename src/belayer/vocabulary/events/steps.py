@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from belayer.vocabulary.errors import Problem
-from belayer.vocabulary.events.event import Effect, Event, Json, Shape, StepStatus, Usage
+from belayer.vocabulary.events.event import Effect, Event, Json, Shape, Snapshot, StepStatus, Usage
 
 NOTHING = Usage()
 
@@ -15,6 +15,9 @@ class PlannedStep(Shape):
 
     key: str
     title: str
+    tool: str | None = None
+    needs: tuple[str, ...] | None = None
+    critical: bool | None = None
 
 
 class Planned(Event):
@@ -23,6 +26,8 @@ class Planned(Event):
     type: Literal["plan"] = "plan"
     key: str
     steps: tuple[PlannedStep, ...]
+    parallel: int | None = None
+    digest: str | None = None
 
 
 class StepChanged(Event):
@@ -41,6 +46,8 @@ class StepChanged(Event):
     usage: Usage | None = None
     idempotency_key: str | None = None
     wake_at: AwareDatetime | None = None
+    reason: str | None = None
+    workspace: Snapshot | None = None
 
     def spent(self) -> Usage:
         """What the step took, once it has ended; a mere value (the time, a random number) takes nothing."""
@@ -78,3 +85,13 @@ class DoubtRaised(Event):
     name: str
     attempt: int
     reason: str
+
+
+class LimitMet(Event):
+    """A step waits because a limit was reached; it goes on by itself."""
+
+    type: Literal["limit"] = "limit"
+    key: str
+    name: str
+    limit: Literal["rate", "concurrency"]
+    delay: float | None = None

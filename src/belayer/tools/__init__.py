@@ -1,0 +1,1 @@
+"""What an agent or a plan can do, one file each; `catalog` has them all."""
