@@ -1,0 +1,208 @@
+"""One step of a plan, tried until it is done, given up, or a person is needed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from belayer.execution.act import Act
+from belayer.execution.run import Run
+from belayer.tools.tool import AnyTool, Given
+from belayer.tools.toolbox import Toolbox
+from belayer.vocabulary.errors import BelayerError, BudgetExhausted, PlanFailed, Problem, StepFailed
+from belayer.vocabulary.events.event import Effect, Json, Mode, StepStatus
+from belayer.workflows.plan.outcome import Outcome
+from belayer.workflows.plan.plan import PlanStep
+from belayer.workspace.workspace import Workspace
+
+RETRY, EDIT, FALLBACK, SKIP, UNDO, ABORT = "retry", "edit", "fallback", "skip", "undo", "abort"
+
+
+class Around(Protocol):
+    """What a step needs of the plan around it."""
+
+    tools: Toolbox
+    workspace: Workspace
+
+    def rendered(self, params: Mapping[str, Json]) -> Given: ...
+
+    def impact_of(self, step_id: str) -> str: ...
+
+    def can_undo(self) -> bool: ...
+
+    async def undo_all(self) -> str: ...
+
+    def began(self, step_id: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What is to be tried. Parameters that a person gave are taken as they are; those of the plan may be templates."""
+
+    tool: str
+    params: Mapping[str, Json]
+    as_it_is: bool = False
+
+
+@dataclass(slots=True)
+class Tries:
+    """The tries of one step, on a line of work of its own."""
+
+    around: Around
+    step: PlanStep
+    line: Run
+    inner: Run = field(init=False)
+    fell_back: bool = False
+
+    def __post_init__(self) -> None:
+        self.inner = self.line.within(self.step.id)
+
+    async def go(self) -> Outcome:
+        """How the step came out; PlanFailed if it ends the plan."""
+        call = _Call(self.step.tool, self.step.params)
+        while True:
+            done = await self._try(call)
+            if isinstance(done, Outcome):
+                return done
+            following = await self._after(done, call)
+            if isinstance(following, Outcome):
+                return following
+            call = following
+
+    async def failed_early(self, error: BelayerError) -> Outcome:
+        """The step could not even be looked at."""
+        problem = await self._fail(self.step.tool, dict(self.step.params), error)
+        if self.step.is_critical:
+            raise self._ends_plan(problem, "Nothing was undone.")
+        return await self._accept(problem)
+
+    async def skip(self, reason: str) -> Outcome:
+        """Leave the step out."""
+        await self.line.skip(self.step.id, self.step.tool, reason)
+        return Outcome(StepStatus.SKIPPED, reason=reason)
+
+    async def _try(self, call: _Call) -> Outcome | Problem:
+        """Do it once; the problem if it failed."""
+        try:
+            given = dict(call.params) if call.as_it_is else self.around.rendered(call.params)
+            tool, params = self.around.tools.resolve(call.tool, given)
+        except BelayerError as error:
+            return await self._fail(call.tool, dict(call.params), error)
+        unwell = await self._unavailable(tool)
+        if unwell is not None:
+            return await self.skip(f"{tool.name} cannot be used now: {unwell}")
+        self.around.began(self.step.id)
+        try:
+            return Outcome(StepStatus.COMPLETED, await self._use(tool, params), call=(tool, params))
+        except StepFailed as error:
+            return error.problem()
+        except BudgetExhausted:
+            raise
+        except BelayerError as error:
+            return await self._fail(tool.name, params, error)
+
+    async def _use(self, tool: AnyTool, params: Given) -> Json:
+        if tool.conduct is None:
+            return await self.line.use(self.step.id, self._act(tool), params)
+        value = await tool.conduct(tool.read(params), self.inner)
+        return await self.line.use(self.step.id, _giving(tool.name, value), params)
+
+    def _act(self, tool: AnyTool) -> Act[[Given], Json]:
+        """The tool as this step wants it."""
+        act = tool.act(self.around.workspace)
+        if self.step.timeout is not None:
+            act = replace(act, timeout=self.step.timeout)
+        if self.step.retries is not None:
+            act = replace(act, retries=self.step.retries)
+        if self.step.fallback is not None and act.guard is not None:
+            act = replace(act, guard=replace(act.guard, patient=False))
+        return act
+
+    async def _fail(self, name: str, params: Given, error: BelayerError) -> Problem:
+        """Put on record that the step failed before anything was done."""
+        try:
+            await self.line.use(self.step.id, _failing(name, error), params)
+        except StepFailed as failed:
+            return failed.problem()
+        raise AssertionError("an act that raises fails")
+
+    async def _unavailable(self, tool: AnyTool) -> str | None:
+        """Why an optional step's tool cannot be used, as it was when this was first asked."""
+        if not self.step.optional or tool.health is None:
+            return None
+        return await self.inner.step("health", Act("health", tool.health, Effect.READ))
+
+    async def _after(self, problem: Problem, call: _Call) -> _Call | Outcome:
+        """What comes after a failure: another try, or an outcome."""
+        fallback = self.step.fallback
+        if fallback is not None and not self.fell_back:
+            await self.inner.log(f"{problem.detail} Trying {fallback.tool} instead.", "warning")
+            choice: Json = FALLBACK
+        elif not self.step.is_critical:
+            return await self._accept(problem)
+        else:
+            choice = await self._recover(problem)
+        match _word(choice):
+            case "fallback" if fallback is not None:
+                self.fell_back = True
+                return _Call(fallback.tool, fallback.params)
+            case "edit":
+                return _Call(call.tool, _edited(choice), as_it_is=True)
+            case "skip":
+                return await self.skip("a person left it out after it failed")
+            case "undo":
+                raise self._ends_plan(problem, await self.around.undo_all())
+            case "abort":
+                raise self._ends_plan(problem, "Nothing was undone.")
+            case _:
+                return call
+
+    async def _accept(self, problem: Problem) -> Outcome:
+        """The plan goes on without the step, and says what that means."""
+        impact = self.around.impact_of(self.step.id)
+        told = f"{self.step.id} failed, which does not end the plan: {problem.detail} {impact}"
+        await self.inner.log(told, "warning")
+        return Outcome(StepStatus.FAILED, problem=problem, reason=impact)
+
+    async def _recover(self, problem: Problem) -> Json:
+        """What to do about a critical failure: a person says, or nobody can."""
+        if self.line.mode is Mode.AUTONOMOUS:
+            return ABORT
+        impact = self.around.impact_of(self.step.id)
+        others = [FALLBACK] if self.step.fallback else []
+        undo = [UNDO] if self.around.can_undo() else []
+        prompt = f"{self.step.title or self.step.id} failed: {problem.detail} {impact} What now?"
+        choices = [RETRY, EDIT, *others, SKIP, *undo, ABORT]
+        return await self.inner.recover("failure", prompt, choices, problem, impact)
+
+    def _ends_plan(self, problem: Problem, undone: str) -> PlanFailed:
+        return PlanFailed(
+            f"The step {self.step.id} ({self.step.tool}) failed: {problem.detail} It is critical, so the plan ended."
+            f" {self.around.impact_of(self.step.id)} {undone}",
+            problem.hint or "Correct the plan, then run it again, or rewind to before the step.",
+            problem.category,
+        )
+
+
+def _word(choice: Json) -> Json:
+    return choice.get("choice") if isinstance(choice, dict) else choice
+
+
+def _edited(choice: Json) -> Given:
+    params = choice.get("params") if isinstance(choice, dict) else None
+    return dict(params) if isinstance(params, dict) else {}
+
+
+def _giving(name: str, value: Json) -> Act[[Given], Json]:
+    """An act that gives what a person or a time has brought already."""
+
+    async def give(_params: Given) -> Json:
+        return value
+
+    return Act(name, give, Effect.READ)
+
+
+def _failing(name: str, error: BelayerError) -> Act[[Given], Json]:
+    async def fail(_params: Given) -> Json:
+        raise error
+
+    return Act(name, fail, Effect.READ, retries=0)
