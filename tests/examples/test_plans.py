@@ -20,7 +20,7 @@ PLANS = Path(__file__).parents[2] / "examples" / "plans"
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None: ...
+    def log_message(self, *_: Any) -> None: ...
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
         yield opened
 
 
-async def begin(engine: Engine, file: str, folder: Path, **inputs: Json) -> Session:
-    plan = read_plan((PLANS / file).read_text(), file).data
+async def begin(engine: Engine, plan_name: str, folder: Path, /, **inputs: Json) -> Session:
+    plan = read_plan((PLANS / plan_name).read_text(), plan_name).data
     command = Start(workflow="plan", input={"plan": plan, "inputs": inputs}, workspace=str(folder))
     return engine.session(await engine.begin(command))
 
