@@ -3,8 +3,11 @@
 from belayer.engine import Engine, Session
 from belayer.execution.act import Act, DidNotHappen, Happened, act
 from belayer.execution.approvals import Decision
+from belayer.execution.limits import Rate
+from belayer.execution.policy import Reach
 from belayer.execution.run import Run
 from belayer.execution.step import this_step
+from belayer.tools.tool import Params, Tool
 from belayer.vocabulary.clock import ManualClock
 from belayer.vocabulary.errors import (
     AccessDenied,
@@ -19,8 +22,10 @@ from belayer.vocabulary.errors import (
     StepFailed,
     TransientError,
 )
-from belayer.vocabulary.events.event import Budget, Effect, Mode, Status
+from belayer.vocabulary.events.event import Budget, Effect, Json, Mode, Status
+from belayer.vocabulary.rules import Risk, Rule, Verdict
 from belayer.wiring import open_engine
+from belayer.workspace.workspace import Workspace
 
 __all__ = [
     "AccessDenied",
@@ -33,19 +38,28 @@ __all__ = [
     "Effect",
     "Engine",
     "Happened",
+    "Json",
     "LogicError",
     "ManualClock",
     "Mode",
     "OutcomeUnknown",
+    "Params",
+    "Rate",
     "RateLimited",
+    "Reach",
     "Refused",
     "ResourceShort",
+    "Risk",
+    "Rule",
     "Run",
     "Session",
     "SessionFailed",
     "Status",
     "StepFailed",
+    "Tool",
     "TransientError",
+    "Verdict",
+    "Workspace",
     "act",
     "open_engine",
     "this_step",

@@ -1,6 +1,6 @@
 """The engine as programs use it: start, follow, answer, stop, go back. The CLI and the API are built on this."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -99,6 +99,36 @@ class Engine:
                     "idempotency_key": idempotency_key,
                 }
             )
+        except ValidationError as error:
+            raise _unfit(error) from error
+        return Session(self, await self.begin(command))
+
+    async def carry_out(
+        self,
+        plan: Mapping[str, Json],
+        inputs: Mapping[str, Json] | None = None,
+        *,
+        workspace: Path | str | None = None,
+        title: str | None = None,
+        mode: Mode | Literal["hitl", "autonomous"] = Mode.HITL,
+        policy: Sequence[Rule] | None = None,
+        budget: Budget | None = None,
+        idempotency_key: str | None = None,
+    ) -> "Session":
+        """Start a plan; UnfitPlan with every problem at once if it cannot work. Its workspace is the given folder, or
+        one of its own."""
+        given = {
+            "workflow": "plan",
+            "input": {"plan": plan, "inputs": inputs or {}},
+            "title": title or plan.get("title"),
+            "mode": mode,
+            "policy": policy,
+            "budget": budget or Budget(),
+            "workspace": workspace and str(workspace),
+            "idempotency_key": idempotency_key,
+        }
+        try:
+            command = Start.model_validate(given)
         except ValidationError as error:
             raise _unfit(error) from error
         return Session(self, await self.begin(command))
