@@ -342,7 +342,7 @@ def _understood(url: httpx.URL) -> Generator[None]:
 
 
 def _no_connection(host: str, error: httpcore.ConnectError) -> BelayerError:
-    if isinstance(error.__cause__, ssl.SSLError):
+    if isinstance(error.__context__, ssl.SSLError):  # httpcore raises it again "from None", so it is no cause
         return ConfigurationError(
             f"{host} cannot be trusted: the secure connection failed ({error}). Nothing was asked of it.",
             "Check the host's name; its certificate may be expired, self-made or meant for another host.",

@@ -72,7 +72,7 @@ def twin_key(name: bytes) -> str:
 
 
 def visible(path: bytes) -> str:
-    """The path as text; bytes that are not UTF-8 as in `caf\\xe9`."""
+    """The path as text; bytes that are not UTF-8 as in `m\\xe9`."""
     return path.decode("utf-8", "backslashreplace")
 
 

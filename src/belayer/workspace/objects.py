@@ -3,6 +3,7 @@
 An object is written aside and then named by the SHA-1 of what it holds; `sync` makes all of them outlast a power cut.
 """
 
+import errno
 import hashlib
 import os
 import secrets
@@ -13,13 +14,14 @@ from pathlib import Path
 from typing import Literal
 
 from belayer.vocabulary.errors import CorruptSnapshot, StoreError, StoreFull
-from belayer.workspace.kernel import sync_disk
+from belayer.workspace.kernel import os_error, sync_disk
 
 Kind = Literal["blob", "tree"]
 
 # No object is larger than this: a tree of 200,000 names of the longest kind.
 _MOST_BYTES = 64_000_000
 _FASTEST = 1
+_RESERVE = 64_000_000
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
@@ -40,6 +42,7 @@ class Objects:
             with _said(self.folder):
                 self._make()
                 if not self._has(kind, sha, content):
+                    self._check_space(len(content))
                     self._write(self._place(sha), zlib.compress(whole, _FASTEST))
                     self._unsynced = True
             self._whole.add(sha)
@@ -84,6 +87,12 @@ class Objects:
         except CorruptSnapshot:
             return False
 
+    def _check_space(self, size: int) -> None:
+        """The log lies on the same disk: leave it room to say that there is none."""
+        disk = os.statvfs(self.folder)
+        if disk.f_bavail * disk.f_frsize < size + _RESERVE:
+            raise os_error(errno.ENOSPC)
+
     def _place(self, sha: bytes) -> Path:
         name = sha.hex()
         return self.folder / "objects" / name[:2] / name[2:]
@@ -93,7 +102,7 @@ class Objects:
         try:
             with aside.open("xb", buffering=0) as file:
                 file.write(content)
-            aside.replace(place)
+            _rename(aside, place)
         except BaseException:
             with suppress(OSError):
                 aside.unlink()
@@ -105,8 +114,7 @@ class Objects:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.folder / "refs").mkdir(exist_ok=True)
-        for number in range(256):
-            (self.folder / "objects" / f"{number:02x}").mkdir(parents=True, exist_ok=True)
+        (self.folder / "objects").mkdir(exist_ok=True)
         for name, text in (("HEAD", "ref: refs/heads/main\n"), ("config", _CONFIG)):
             if not (self.folder / name).exists():
                 self._write(self.folder / name, text.encode())
@@ -126,6 +134,14 @@ def hash_of(kind: Kind, content: bytes) -> bytes:
 
 def _framed(kind: Kind, content: bytes) -> bytes:
     return b"%s %d\0%s" % (kind.encode(), len(content), content)
+
+
+def _rename(aside: Path, place: Path) -> None:
+    try:
+        aside.replace(place)
+    except FileNotFoundError:  # the first object that begins like this
+        place.parent.mkdir(exist_ok=True)
+        aside.replace(place)
 
 
 @contextmanager

@@ -63,7 +63,9 @@ def _without(path: bytes, item: Item, folders: set[bytes], now: Scan) -> Move:
     """What to do about a path that the snapshot does not have."""
     if item.mode == LEFT_OUT:
         return Move(
-            path, "skip", "It is new, but too large or too much to be kept, so it could not be brought back."
+            path,
+            "skip",
+            "It is new, and too large, too much or too closed to be kept: once gone, it could not be brought back.",
         )
     if path in folders and item.mode == LINK:
         return Move(

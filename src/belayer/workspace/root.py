@@ -60,7 +60,7 @@ Kind = Literal["file", "folder", "link", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What stands at a path. Bytes of a name that are not UTF-8 are shown as in `caf\\xe9`."""
+    """What stands at a path. Bytes of a name that are not UTF-8 are shown as in `m\\xe9`."""
 
     path: str
     kind: Kind

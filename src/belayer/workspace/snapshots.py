@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from belayer.vocabulary.errors import CorruptSnapshot
 from belayer.vocabulary.events.event import Snapshot
 from belayer.workspace.head import head_of
 from belayer.workspace.index import Note, packed, unpacked
@@ -64,7 +65,13 @@ class Snapshots:
 
     def kept(self, name: str) -> bytes:
         """What was kept under this name."""
-        return self._objects.get("blob", bytes.fromhex(name))
+        try:
+            sha = bytes.fromhex(name)
+        except ValueError as error:
+            raise CorruptSnapshot(
+                f"Nothing was kept under {name!r}.", "Go on from the files as they are."
+            ) from error
+        return self._objects.get("blob", sha)
 
     def _content(self, item: Item) -> bytes:
         return self._objects.get("blob", item.sha)
