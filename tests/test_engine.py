@@ -41,6 +41,7 @@ from belayer.vocabulary.errors import (
 )
 from belayer.vocabulary.events.event import Budget, Json, Mode, Status
 from belayer.vocabulary.ids import RequestId, SessionId
+from belayer.wiring import open_engine
 from tests.support.engines import damage_of, home_engine, memory_engine, reached, turns
 
 NOBODY = SessionId("01900000-0000-7000-8000-000000000000")
@@ -694,3 +695,19 @@ async def test_a_damaged_record_is_named_and_nothing_is_changed(tmp_path: Path) 
         assert "export" in (refused.value.hint or "")
         other = await engine.start(asking)
         assert (await other.settled()).status is Status.WAITING
+
+
+async def test_what_was_kept_of_a_workspace_goes_with_the_last_session_that_worked_there(
+    tmp_path: Path,
+) -> None:
+    plan: Any = {"steps": [{"id": "w", "tool": "files.write", "params": {"path": "a", "content": "1"}}]}
+    (tmp_path / "shared").mkdir()
+    async with open_engine(tmp_path / "home") as engine:
+        for folder in (tmp_path / "shared", tmp_path / "shared", None):
+            await (await engine.carry_out(plan, workspace=folder)).result()
+        await engine.prune(keep=2)
+        assert len(list((tmp_path / "home" / "snapshots").iterdir())) == 2
+        await engine.prune(keep=0)
+        assert list((tmp_path / "home" / "snapshots").iterdir()) == []
+        assert list((tmp_path / "home" / "workspaces").iterdir()) == []
+        assert (tmp_path / "shared" / "a").read_text() == "1"

@@ -1,5 +1,6 @@
 """The engine as programs use it: start, follow, answer, stop, go back. The CLI and the API are built on this."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -48,6 +49,8 @@ from belayer.vocabulary.errors import (
     KeyReused,
     Problem,
     SessionFailed,
+    StoreError,
+    TooManySessions,
     UnfitInput,
     UnknownRequest,
     UnknownSession,
@@ -63,6 +66,7 @@ from belayer.workspace.workspace import restored
 
 _STATUS_EVENTS = frozenset({"session"})
 _AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
+_LIVE = frozenset({Status.QUEUED, Status.RUNNING, Status.WAITING, Status.PAUSED})
 _SESSIONS_TRIED = 200
 
 
@@ -73,6 +77,7 @@ class Engine:
         self._parts = parts
         self._tools = tools
         self._history = history
+        self._starting = asyncio.Lock()
 
     async def start(
         self,
@@ -133,8 +138,28 @@ class Engine:
             raise _unfit(error) from error
         return Session(self, await self.begin(command))
 
-    async def begin(self, command: Start) -> SessionId:
-        """Start a workflow by name. The same idempotency key gives the same session."""
+    async def begin(self, command: Start, *, most_live: int = 0) -> SessionId:
+        """Start a workflow by name. The same idempotency key gives the same session.
+
+        TooManySessions if so many are live already; 0 is no limit.
+        """
+        if most_live == 0:
+            return await self._begin(command)
+        async with self._starting:
+            if await self._started_before(command) is None:
+                await self._refuse_too_many(most_live)
+            return await self._begin(command)
+
+    async def _refuse_too_many(self, most: int) -> None:
+        live = await self._parts.store.rows(Wanted(statuses=_LIVE, limit=most))
+        if len(live) >= most:
+            named = "; ".join(f"{row.title} ({row.id}, {row.status})" for row in live)
+            raise TooManySessions(
+                f"{most} sessions are live, which is as many as may be: {named}.",
+                "Wait until one ends, cancel one, or raise BELAYER_MAX_SESSIONS.",
+            )
+
+    async def _begin(self, command: Start) -> SessionId:
         workflow = self._parts.workflows.named(command.workflow)
         workflow.refuse_unfit(command.input)
         earlier = await self._started_before(command)
@@ -331,8 +356,26 @@ class Engine:
         """Remove ended sessions past the age or beyond the count; those that go."""
         chosen = choose(await all_rows(self._parts.store), self._parts.clock.now(), older_than, keep)
         if chosen and not dry_run:
+            left = {folder for row in chosen if (folder := await self._folder_of(row.id)) is not None}
             await remove(self._parts.store, self._parts.blobs, [row.id for row in chosen])
+            await self._forget_files(left)
         return chosen
+
+    async def _forget_files(self, folders: set[Path]) -> None:
+        """Remove what was kept of these workspaces, but for those that sessions still work in."""
+        if not folders:
+            return
+        for row in await all_rows(self._parts.store):
+            folders.discard(await self._folder_of(row.id) or Path())
+        for folder in folders:
+            await asyncio.to_thread(self._parts.workspaces.forget, folder)
+
+    async def _folder_of(self, session_id: SessionId) -> Path | None:
+        """The folder a session works in, as far as its log can be read."""
+        try:
+            return _workspace_of(await self._parts.store.read(session_id, 0, 1))
+        except StoreError:
+            return None
 
     async def _after(self, state: SessionState, record: Record, seen: int) -> SessionState:
         """The state once the record counts too."""

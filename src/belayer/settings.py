@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -19,7 +19,7 @@ from belayer.vocabulary.errors import ConfigurationError
 
 _PREFIX = "BELAYER_"
 _FILE = Path("belayer.toml")
-_ONLY_FROM_ENVIRONMENT = {"private_hosts"}
+_ONLY_FROM_ENVIRONMENT = {"private_hosts", "host", "hosts", "token"}
 _SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY")
 
 
@@ -34,6 +34,11 @@ class Settings(BaseSettings):
     max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     grace: Annotated[float, Field(ge=0, le=3600)] = 5.0
     private_hosts: str = ""
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8700
+    hosts: str = ""
+    token: SecretStr | None = None
+    max_sessions: Annotated[int, Field(ge=0, le=100_000)] = 5
 
     @classmethod
     def settings_customise_sources(

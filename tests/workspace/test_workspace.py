@@ -116,8 +116,8 @@ async def test_a_folder_of_its_own_goes_with_its_snapshots_and_nothing_else(
     make(tmp_path / "precious", {"a": b"1"})
     (folder / "link").symlink_to(tmp_path / "precious")
     await workspaces.of(folder).snapshot()
-    workspaces.remove_private("one")
-    workspaces.remove_private("one")
+    workspaces.forget(folder)
+    workspaces.forget(folder)
     assert not folder.exists()
     assert list((tmp_path / "home" / "snapshots").iterdir()) == []
     assert (tmp_path / "precious" / "a").exists()
@@ -125,9 +125,18 @@ async def test_a_folder_of_its_own_goes_with_its_snapshots_and_nothing_else(
 
 @pytest.mark.parametrize("name", ["..", "../x", "a/b", ".", "", "a\0", "/etc"])
 def test_a_name_that_is_no_sessions_id_has_no_folder(workspaces: Workspaces, name: str) -> None:
-    for act in (workspaces.private, workspaces.remove_private):
-        with pytest.raises(OutsideWorkspace):
-            act(name)
+    with pytest.raises(OutsideWorkspace):
+        workspaces.private(name)
+
+
+async def test_a_folder_that_is_not_ours_stays_when_what_was_kept_of_it_goes(
+    workspaces: Workspaces, tmp_path: Path
+) -> None:
+    make(tmp_path / "theirs", {"a": b"1"})
+    await workspaces.of(tmp_path / "theirs").snapshot()
+    workspaces.forget(tmp_path / "theirs")
+    assert (tmp_path / "theirs" / "a").exists()
+    assert list((tmp_path / "home" / "snapshots").iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from belayer.execution.act import Act
 from belayer.execution.executor import Executor
 from belayer.execution.journal import Journal
+from belayer.execution.policy import Call, Reach, rule_on
 from belayer.execution.recorder import Recorder
 from belayer.execution.suspended import Halted
 from belayer.vocabulary.events.event import Budget, Mode, Usage
 from belayer.vocabulary.events.lifecycle import Begun
 from belayer.vocabulary.ids import SessionId
-from belayer.vocabulary.rules import Rule
+from belayer.vocabulary.rules import Rule, Verdict
 
 
 @dataclass(slots=True)
@@ -34,6 +37,10 @@ class Drive:
     def rules(self) -> list[Rule]:
         """What was said for this session comes before what is said for all."""
         return [*self.journal.remembered, *(self.begun.policy or ()), *self.policy]
+
+    def permits(self, act: Act[..., Any], reach: Reach) -> bool:
+        """Whether the rules let an act touch this without asking."""
+        return rule_on(Call(act.name, act.effect, reach), self.rules()).verdict is Verdict.ALLOW
 
     @property
     def mode(self) -> Mode:

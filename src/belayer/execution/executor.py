@@ -6,7 +6,7 @@ The only retrier there is. What it cannot know, it leaves in doubt and says so.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, Protocol
@@ -17,6 +17,7 @@ from belayer.execution.act import Act
 from belayer.execution.breaker import Breaker, BreakerState
 from belayer.execution.failures import leaves_doubt, understood
 from belayer.execution.limits import Limits
+from belayer.execution.policy import Reach
 from belayer.execution.recorder import Kept, Recorder, asides
 from belayer.execution.retry import Again, RetryPolicy
 from belayer.execution.step import UNDER_WAY, StepUnderWay
@@ -52,6 +53,7 @@ class Step:
     kwargs: Mapping[str, Any]
     input: Kept
     idempotency_key: str
+    permits: Callable[[Reach], bool]
 
 
 @dataclass(slots=True)
@@ -218,7 +220,9 @@ class Executor:
     async def _act(self, step: Step, attempt: int, reduced: bool) -> StepChanged:
         """Do it; what is to be recorded of it."""
         act = step.act
-        under_way = StepUnderWay(step.key, attempt, step.idempotency_key, reduced, self._recorder.show)
+        under_way = StepUnderWay(
+            step.key, attempt, step.idempotency_key, reduced, self._recorder.show, step.permits
+        )
         token = UNDER_WAY.set(under_way)
         began = self._clock.monotonic()
         try:

@@ -5,11 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import re2
+
 from belayer.vocabulary.events.event import Effect
 from belayer.vocabulary.rules import Risk, Rule, Verdict
 
 _RISKS = list(Risk)
 _PATTERNS_KNOWN = 1_000
+_TOKENS = re.compile(r"\\.|\*\*/?|\*|.", re.DOTALL)
 
 # What holds where no rule of a person's says otherwise.
 DEFAULTS: tuple[Rule, ...] = (
@@ -22,12 +25,13 @@ DEFAULTS: tuple[Rule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a call would touch, and what that may cost."""
+    """What a call would touch, and what that may cost. `below`: also whatever the folders at its paths hold."""
 
     paths: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     risk: Risk = Risk.LOW
     usd: float = 0.0
+    below: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +63,18 @@ def rule_on(call: Call, rules: Iterable[Rule]) -> Ruling:
 
 
 def fits(rule: Rule, call: Call) -> bool:
-    """Whether the rule is about this call. A rule that allows must fit everything the call touches."""
+    """Whether the rule is about this call.
+
+    A rule that allows must fit everything the call touches, and is about great harm only if it names a risk.
+    """
     reach = call.reach
-    every = rule.verdict is Verdict.ALLOW
     return (
-        (rule.tool is None or _glob(rule.tool).fullmatch(call.tool) is not None)
+        (rule.tool is None or _is_match(rule.tool, call.tool))
         and (rule.effect is None or rule.effect == call.effect)
-        and (rule.path is None or _touches(rule.path, reach.paths, every=every))
-        and (rule.host is None or _touches(rule.host, reach.hosts, every=every))
+        and (rule.path is None or _touches(rule, [_is_at(rule, rule.path, call, at) for at in reach.paths]))
+        and (rule.host is None or _touches(rule, [_is_on(rule, rule.host, host) for host in reach.hosts]))
         and (rule.risk is None or _RISKS.index(reach.risk) >= _RISKS.index(rule.risk))
+        and (rule.risk is not None or rule.verdict is not Verdict.ALLOW or reach.risk is not Risk.HIGH)
         and (rule.usd is None or reach.usd > rule.usd)
     )
 
@@ -84,10 +91,46 @@ def offer_for(call: Call) -> Rule | None:
     )
 
 
-def _touches(pattern: str, things: Sequence[str], *, every: bool) -> bool:
-    glob = _glob(pattern)
-    found = [glob.fullmatch(thing) is not None for thing in things]
-    return bool(found) and (all(found) if every else any(found))
+def _touches(rule: Rule, found: Sequence[bool]) -> bool:
+    return bool(found) and (all(found) if rule.verdict is Verdict.ALLOW else any(found))
+
+
+def _is_at(rule: Rule, pattern: str, call: Call, path: str) -> bool:
+    """Whether the rule's pattern is about what the call does at this path."""
+    pattern = pattern.removeprefix("./") or "**"
+    pattern += "**" if pattern.endswith("/") else ""
+    if rule.verdict is Verdict.ALLOW:
+        covers = pattern.endswith("**") and _is_match(pattern, f"{path}/")
+        return _is_match(pattern, path) and (covers or not call.reach.below)
+    return _is_match(pattern, path) or _reaches(pattern, call, path)
+
+
+def _reaches(pattern: str, call: Call, path: str) -> bool:
+    """Whether something below the path could fit, and the call would touch it there.
+
+    To change a folder is to change what the pattern finds under its name; `**/x` finds it under any name.
+    """
+    if call.effect is Effect.READ and not call.reach.below:
+        return False
+    head, folders = _anchored(pattern)
+    if path == "." or any(_is_match(folder, path) for folder in folders):
+        return True
+    return call.reach.below and head != pattern and _is_match(f"{head}**", f"{path}/")
+
+
+def _is_on(rule: Rule, pattern: str, host: str) -> bool:
+    """Whether the pattern fits the host. Without a port, a rule that allows means the usual one, others mean any."""
+    (_, wanted), (name, whole) = _spelled(pattern), _spelled(host)
+    return _is_match(wanted, whole) or (rule.verdict is not Verdict.ALLOW and _is_match(wanted, name))
+
+
+def _spelled(host: str) -> tuple[str, str]:
+    """The host in one spelling, without its port and with it; `::1` has none, `[::1]:80` has."""
+    name, colon, port = host.lower().rpartition(":")
+    if not colon or (":" in name and not name.endswith("]")):
+        name, port = host.lower(), ""
+    name = name.strip("[]").removesuffix(".")
+    return name, f"{name}:{port}" if port else name
 
 
 def _literal(text: str) -> str:
@@ -96,19 +139,39 @@ def _literal(text: str) -> str:
 
 
 @lru_cache(_PATTERNS_KNOWN)
-def _glob(pattern: str) -> re.Pattern[str]:
-    """`*` is anything within one part of a path, `**` anything at all, `?` one character, `\\*` a star."""
-    parts: list[str] = []
-    for token in re.findall(r"\\.|\*\*/?|\*|.", pattern, re.DOTALL):
-        match token:
-            case "**/":
-                parts.append("(?:[^/]+/)*")
-            case "**":
-                parts.append(".*")
-            case "*":
-                parts.append("[^/]*")
-            case "?":
-                parts.append("[^/]")
-            case _:
-                parts.append(re.escape(token[1:] if token.startswith("\\") and len(token) > 1 else token))
-    return re.compile("".join(parts), re.DOTALL)
+def _anchored(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """The pattern up to its first `**`, and the patterns of the folders that this leads through."""
+    tokens = _TOKENS.findall(pattern)
+    end = next((place for place, token in enumerate(tokens) if token.startswith("**")), len(tokens))
+    slashes = [place for place, token in enumerate(tokens[:end]) if token == "/"]
+    return "".join(tokens[:end]), tuple("".join(tokens[:place]) for place in slashes)
+
+
+def _is_match(pattern: str, text: str) -> bool:
+    return _glob(pattern).search(text) is not None
+
+
+@lru_cache(_PATTERNS_KNOWN)
+def _glob(pattern: str) -> "re2.Pattern":
+    """`*` is anything within one part of a path, `**` anything at all, `?` one character, `\\*` a star.
+
+    `docs/**` is the folder and all in it. RE2, because a pattern of many stars must not take for ever.
+    """
+    tokens = _TOKENS.findall(pattern)
+    tail = "(?:/.*)?" if tokens[-2:] == ["/", "**"] else ""
+    parts = [_expression(token) for token in (tokens[:-2] if tail else tokens)]
+    return re2.compile(rf"(?s)\A{''.join(parts)}{tail}\z")
+
+
+def _expression(token: str) -> str:
+    match token:
+        case "**/":
+            return "(?:[^/]+/)*"
+        case "**":
+            return ".*"
+        case "*":
+            return "[^/]*"
+        case "?":
+            return "[^/]"
+        case _:
+            return re2.escape(token[1:] if token.startswith("\\") and len(token) > 1 else token)

@@ -7,6 +7,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from belayer.execution import requests
@@ -81,7 +82,8 @@ class Run:
     ) -> Any:
         with self._at(key, STEP) as path:
             kept = await self._drive.recorder.keep(given)
-            step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path))
+            permits = partial(self._drive.permits, declared)
+            step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path), permits)
             ended = await outcome(self._drive, step)
             output = ended.output
             if ended.aside is not None:

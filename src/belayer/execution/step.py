@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from belayer.execution.policy import Reach
 from belayer.vocabulary.errors import LogicError
 from belayer.vocabulary.events.event import Usage
 
@@ -17,6 +18,7 @@ class StepUnderWay:
     idempotency_key: str
     reduced: bool
     show: Callable[..., None]
+    permits: Callable[[Reach], bool]
     usage: Usage | None = None
 
     def use(self, *, tokens: int = 0, usd: float = 0.0) -> None:
@@ -30,6 +32,12 @@ class StepUnderWay:
     def progress(self, percent: float, text: str = "") -> None:
         """Show how far the step is."""
         self.show("progress", percent=percent, text=text, key=self.key)
+
+
+def may_reach(reach: Reach) -> bool:
+    """Whether the rules let the calling act touch this too, which nobody knew of when it began: a redirect's host."""
+    step = UNDER_WAY.get(None)
+    return step is None or step.permits(reach)
 
 
 UNDER_WAY: ContextVar[StepUnderWay] = ContextVar("step_under_way")

@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from belayer.execution.limits import Rate
 from belayer.execution.policy import Reach
+from belayer.execution.step import may_reach
 from belayer.sandbox.child import Limits, run_child
 from belayer.tools.addresses import Allowed, is_name, plain_host
 from belayer.tools.charsets import cleaned, declared_charset, decoded
@@ -35,6 +36,7 @@ from belayer.vocabulary.errors import (
     ChildFailed,
     ConfigurationError,
     LimitReached,
+    PolicyDenied,
     RateLimited,
     TransientError,
 )
@@ -124,7 +126,10 @@ def _host(url: httpx.URL) -> str:
 
 
 def _reach(params: HttpFetchParams) -> Reach:
-    url = web_address(params.url)
+    return _reached(web_address(params.url))
+
+
+def _reached(url: httpx.URL) -> Reach:
     host = plain_host(_host(url))
     return Reach(hosts=(host if url.port is None else f"{host}:{url.port}",))
 
@@ -218,6 +223,11 @@ def _redirect(url: httpx.URL, response: httpcore.Response) -> httpx.URL | None:
         raise ConfigurationError(
             f"{_short(url)} redirects from https to http, where anybody could change the page on its way.",
             f"If that is acceptable, fetch {_short(ahead)} itself.",
+        )
+    if _reached(ahead) != _reached(url) and not may_reach(_reached(ahead)):
+        raise PolicyDenied(
+            f"{_short(url)} redirects to {ahead.host}, which the rules do not allow without asking.",
+            f"Fetch {_short(ahead)} itself, so that it can be decided on.",
         )
     return ahead
 

@@ -134,16 +134,12 @@ class UnknownTool(NotReady):
     """No tool has this name here."""
 
 
-class PolicyDenied(BelayerError):
+class PolicyDenied(ConfigurationError):
     """A rule forbids this call."""
 
-    category = Category.PERMISSION
 
-
-class Rejected(BelayerError):
+class Rejected(LogicError):
     """A person said no to this call."""
-
-    category = Category.PERMISSION
 
 
 class PlanFailed(BelayerError):
@@ -283,6 +279,16 @@ class IllegalTransition(Refused):
 
 class KeyReused(Refused):
     """An idempotency key came back with another request."""
+
+
+class TooManySessions(Refused):
+    """As many sessions are live as may be."""
+
+    category = Category.RESOURCE
+
+    def __init__(self, detail: str, hint: str | None = None, retry_after: int = 10) -> None:
+        super().__init__(detail, hint)
+        self.retry_after = retry_after
 
 
 class BadCursor(Refused):

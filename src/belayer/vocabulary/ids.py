@@ -27,3 +27,8 @@ def new_session_id(at: datetime) -> SessionId:
 
 def new_request_id(at: datetime) -> RequestId:
     return RequestId(uuid7(at))
+
+
+def new_reference() -> str:
+    """Something short that a person can search a log for."""
+    return secrets.token_hex(6)

@@ -140,11 +140,10 @@ class Workspaces:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
-    def remove_private(self, session_id: str) -> None:
-        """Remove the session's own folder and the states kept of it."""
-        folder = self._private(session_id)
+    def forget(self, folder: Path) -> None:
+        """Remove the states kept of a folder that no session works in any more, and the folder itself if we made it."""
         shutil.rmtree(self._store(folder), ignore_errors=True)
-        if folder.exists():
+        if folder.parent == self._home / "workspaces" and folder.exists():
             with Root(folder.parent).open() as top:
                 remove_tree(top, os.fsencode(folder.name))
 

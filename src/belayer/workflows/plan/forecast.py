@@ -95,11 +95,11 @@ class Forecast:
         try:
             tool, params = self.tools.resolve(step.tool, step.params)
         except BelayerError:
-            return Ahead(step_id, tuple(self.plan.needs[step_id]), None, 0.0, None, None)
+            return Ahead(step_id, tuple(self.plan.after[step_id]), None, 0.0, None, None)
         began = self._began.get(step_id)
         return Ahead(
             key=step_id,
-            needs=tuple(self.plan.needs[step_id]),
+            needs=tuple(self.plan.after[step_id]),
             durations=self._durations(tool.name),
             size=float(len(encoded(params))),
             known=_known(tool, params),
