@@ -19,6 +19,7 @@ from belayer.vocabulary.commands import (
     Reject,
     Resume,
     Rewind,
+    Say,
     Wake,
 )
 from belayer.vocabulary.errors import (
@@ -71,6 +72,7 @@ COMMANDS: dict[str, tuple[Command, frozenset[Status]]] = {
     "expire": (Expire(), frozenset({Status.WAITING, Status.PAUSED, Status.INTERRUPTED})),
     "wake": (Wake(), frozenset(Status)),
     "checkpoint": (MakeCheckpoint(name="here"), frozenset(Status)),
+    "say": (Say(text="hello"), frozenset(Status) - FINAL),
     "rewind": (Rewind(seq=1), frozenset(Status) - {Status.QUEUED, Status.RUNNING}),
 }
 TABLE = [

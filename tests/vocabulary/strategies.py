@@ -21,7 +21,7 @@ from belayer.vocabulary.events.lifecycle import (
     SessionChanged,
     WorkspaceRestored,
 )
-from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded, Said
 from belayer.vocabulary.events.steps import (
     BreakerChanged,
     DoubtRaised,
@@ -193,6 +193,7 @@ BY_CLASS: dict[type, st.SearchStrategy[Any]] = {
         replaces=st.none() | ids,
         aside=asides,
     ),
+    Said: st.builds(Said, text=texts),
     Responded: st.builds(
         Responded,
         request_id=ids,

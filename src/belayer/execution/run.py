@@ -48,6 +48,7 @@ class Run:
         self._drive = drive
         self._scope = scope or Scope()
         self._exit = _Exit(drive)
+        self._heard = 0
 
     @property
     def session_id(self) -> SessionId:
@@ -162,6 +163,20 @@ class Run:
     async def random(self) -> float:
         """A random number from 0 up to 1, the same on every replay."""
         return cast("float", await self._recorded("random", random.random))
+
+    async def messages(self) -> list[str]:
+        """What people have told the session since this line of work last looked; the same on every replay."""
+        with self._at("messages", "messages") as path:
+            trace = self._drive.journal.steps.get(path)
+            if trace is None:
+                said = await self._drive.recorder.said_after(self._heard)
+                found: Json = [[seq, text] for seq, text in said]
+                await self._drive.recorder.append(_value(path, "messages", StepStatus.COMPLETED, output=found))
+            else:
+                found = trace.last.output
+        pairs = cast("list[tuple[int, str]]", found)
+        self._heard = pairs[-1][0] if pairs else self._heard
+        return [text for _, text in pairs]
 
     async def parallel(
         self, key: str, branches: Sequence[Callable[["Run"], Awaitable[T]]], *, limit: int | None = None

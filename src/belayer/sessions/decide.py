@@ -18,6 +18,7 @@ from belayer.vocabulary.commands import (
     Reject,
     Resume,
     Rewind,
+    Say,
     Wake,
 )
 from belayer.vocabulary.errors import (
@@ -37,7 +38,7 @@ from belayer.vocabulary.events.lifecycle import (
     Resumed,
     SessionChanged,
 )
-from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded, Said
 
 Events = Sequence[AnyEvent]
 
@@ -52,6 +53,7 @@ ALLOWED: dict[type, frozenset[Status]] = {
     Approve: frozenset(Status) - FINAL,
     Reject: frozenset(Status) - FINAL,
     Rewind: frozenset(Status) - {Status.QUEUED, Status.RUNNING},
+    Say: frozenset(Status) - FINAL,
     MakeCheckpoint: frozenset(Status),
     Wake: frozenset(Status),
 }
@@ -85,6 +87,8 @@ def decide(state: SessionState, command: Command, now: datetime) -> Events:
             return [SessionChanged(status=Status.EXPIRED, reason="nobody answered in time")]
         case Wake():
             return _wake(state, now)
+        case Say():
+            return [Said(text=command.text)]
         case MakeCheckpoint():
             return [CheckpointMade(name=command.name)]
         case Rewind():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from belayer.sessions.record import Entry, Record, check_chain
+from belayer.sessions.record import Entry, Record, check_chain, in_force
 from belayer.sessions.redact import Redactor
 from belayer.sessions.state import SessionState, advance, fold, needs_fold
 from belayer.sessions.store import Answers, Proposal, Store
@@ -20,6 +20,7 @@ from belayer.vocabulary.errors import (
     UnknownSession,
 )
 from belayer.vocabulary.events.catalog import AnyEvent, from_data, to_data
+from belayer.vocabulary.events.people import Said
 from belayer.vocabulary.ids import SessionId
 
 Decide = Callable[[SessionState, datetime], Sequence[AnyEvent]]
@@ -97,6 +98,12 @@ class Log:
                 return await self._enqueue(_Waiting(Proposal(session_id, ()), _future(), decide))
             except Moved:
                 continue  # another process was faster
+
+    async def said_after(self, session_id: SessionId, seq: int) -> list[tuple[int, str]]:
+        """What people told the session since, with the seq of each."""
+        records = in_force(await self._store.read(session_id, seq))
+        events = [(record.seq, record.event()) for record in records if record.type == "message"]
+        return [(at, event.text) for at, event in events if isinstance(event, Said)]
 
     async def state(self, session_id: SessionId) -> SessionState:
         """The state now. Owned by the log: look, do not touch, do not keep over an await."""

@@ -1,22 +1,29 @@
 """Which state of the workspace belongs to an event, and how a rewind says that it is wanted back. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from belayer.sessions.record import Record, in_force
 from belayer.vocabulary.events.catalog import AnyEvent
-from belayer.vocabulary.events.event import Snapshot
+from belayer.vocabulary.events.event import Snapshot, StepStatus
 from belayer.vocabulary.events.lifecycle import SessionChanged
 from belayer.vocabulary.events.steps import StepChanged
 
 
 def snapshot_at(records: Sequence[Record], seq: int) -> Snapshot | None:
-    """The files as they were just after the event; None if nothing was done to them since."""
-    kept = [(record.seq, files) for record in in_force(records) if (files := _files(record)) is not None]
-    since = [files for at, files in kept if at > seq]
+    """The files as they were just after the event; None if nothing was done to them since.
+
+    What a person changed between two steps stays: the files just before the later step count, not those after the
+    earlier one, unless the event is that one's end.
+    """
+    kept = [state for record in in_force(records) if (state := _state(record)) is not None]
+    before = [state for state in kept if state.seq <= seq]
+    since = [state for state in kept if state.seq > seq]
     if not since:
         return None
-    before = [files for at, files in kept if at <= seq]
-    return before[-1] if before else since[0]
+    if before and (before[-1].seq == seq or not since[0].is_beginning):
+        return before[-1].files
+    return since[0].files
 
 
 def restoring(events: Sequence[AnyEvent], files: Snapshot) -> list[AnyEvent]:
@@ -27,8 +34,22 @@ def restoring(events: Sequence[AnyEvent], files: Snapshot) -> list[AnyEvent]:
     ]
 
 
-def _files(record: Record) -> Snapshot | None:
-    if record.type != "step":
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The files as an event has them: before a step began, after it ended, or as a rewind wants them."""
+
+    seq: int
+    files: Snapshot
+    is_beginning: bool
+
+
+def _state(record: Record) -> _State | None:
+    if record.type not in ("step", "session"):
         return None
-    event = record.event()
-    return event.workspace if isinstance(event, StepChanged) else None
+    match event := record.event():
+        case StepChanged() if event.workspace is not None:
+            return _State(record.seq, event.workspace, event.status is StepStatus.RUNNING)
+        case SessionChanged() if event.restores is not None:
+            return _State(record.seq, event.restores, is_beginning=False)
+        case _:
+            return None

@@ -21,7 +21,7 @@ from belayer.vocabulary.events.lifecycle import (
     SessionChanged,
     WorkspaceRestored,
 )
-from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded, Said
 from belayer.vocabulary.events.steps import (
     BreakerChanged,
     DoubtRaised,
@@ -191,7 +191,7 @@ def _apply(state: SessionState, record: Record) -> None:
                 state.steps[event.key] = state.tries[event.key.partition("#")[0]] = tried
         case Interrupted() | Resumed() | Logged() | BudgetReached() | BreakerChanged() | DoubtRaised():
             pass
-        case LimitMet() | WorkspaceRestored():
+        case LimitMet() | WorkspaceRestored() | Said():
             pass
         case _:
             assert_never(event)

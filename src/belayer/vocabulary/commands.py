@@ -100,6 +100,13 @@ class Wake(Shape):
     type: Literal["wake"] = "wake"
 
 
+class Say(Shape):
+    """Tell the session something; it takes it up where it next listens."""
+
+    type: Literal["message"] = "message"
+    text: Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
 class MakeCheckpoint(Shape):
     """Give this place a name."""
 
@@ -123,5 +130,16 @@ class Fork(Shape):
 
 
 Command = (
-    Answer | Approve | Reject | Pause | Resume | Interrupt | Cancel | Expire | Wake | MakeCheckpoint | Rewind
+    Answer
+    | Approve
+    | Reject
+    | Pause
+    | Resume
+    | Interrupt
+    | Cancel
+    | Expire
+    | Wake
+    | Say
+    | MakeCheckpoint
+    | Rewind
 )

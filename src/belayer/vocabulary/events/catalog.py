@@ -18,7 +18,7 @@ from belayer.vocabulary.events.lifecycle import (
     SessionChanged,
     WorkspaceRestored,
 )
-from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded, Said
 from belayer.vocabulary.events.steps import (
     BreakerChanged,
     DoubtRaised,
@@ -46,6 +46,7 @@ AnyEvent = (
     | InputRequested
     | ApprovalRequested
     | Responded
+    | Said
 )
 
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]

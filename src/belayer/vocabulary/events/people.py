@@ -42,6 +42,13 @@ class ApprovalRequested(Event):
     replaces: RequestId | None = None
 
 
+class Said(Event):
+    """A person told the session something without being asked."""
+
+    type: Literal["message"] = "message"
+    text: str
+
+
 class Responded(Event):
     """A person answered a question or decided on an approval."""
 

@@ -1,0 +1,178 @@
+"""Errors as RFC 9457 has them: one shape for everything that goes wrong, and nothing that a stranger should not see."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from belayer.vocabulary.errors import (
+    AlreadyDecided,
+    AmbiguousPrefix,
+    BelayerError,
+    Category,
+    DigestChanged,
+    EngineClosed,
+    IllegalTransition,
+    KeyReused,
+    NotReady,
+    Refused,
+    StoreError,
+    TooManySessions,
+    UnfitPlan,
+    UnknownRequest,
+    UnknownSession,
+    WorkspaceMoved,
+)
+from belayer.vocabulary.ids import new_reference
+
+_logger = structlog.get_logger()
+
+MEDIA_TYPE = "application/problem+json"
+
+# The first class that fits gives the status.
+_STATUSES: tuple[tuple[type[BelayerError], int], ...] = (
+    (UnknownSession, 404),
+    (UnknownRequest, 404),
+    (TooManySessions, 429),
+    (IllegalTransition, 409),
+    (AlreadyDecided, 409),
+    (DigestChanged, 409),
+    (KeyReused, 409),
+    (AmbiguousPrefix, 409),
+    (WorkspaceMoved, 409),
+    (Refused, 422),
+    (NotReady, 422),
+    (StoreError, 503),
+    (EngineClosed, 503),
+)
+
+
+class UnfitRequest(Refused):
+    """A request that is not what the route takes."""
+
+    category = Category.CONFIGURATION
+
+
+class InternalError(BelayerError):
+    """An error that nobody foresaw."""
+
+
+class NoSuchAddress(Refused):
+    """There is no such route."""
+
+
+class WrongMethod(Refused):
+    """The route does not take this method."""
+
+
+class ProblemDetails(BaseModel):
+    """What went wrong, what it means, what to do."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    category: Category
+    hint: str | None = None
+    errors: list[dict[str, str]] | None = None
+    reference: str | None = None
+
+
+def problem_response(
+    error: BelayerError,
+    status: int,
+    errors: Sequence[dict[str, str]] | None = None,
+    reference: str | None = None,
+) -> Response:
+    """An error as it is sent."""
+    problem = error.problem()
+    details = ProblemDetails(
+        type=f"urn:belayer:problem:{problem.kind}",
+        title=_title(problem.kind),
+        status=status,
+        detail=problem.detail,
+        category=problem.category,
+        hint=problem.hint,
+        errors=list(errors) if errors else None,
+        reference=reference,
+    )
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if isinstance(error, TooManySessions):
+        headers["Retry-After"] = str(error.retry_after)
+    return JSONResponse(
+        details.model_dump(mode="json", exclude_none=True), status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def status_of(error: BelayerError) -> int:
+    """The HTTP status of an error of ours."""
+    return next((status for cls, status in _STATUSES if isinstance(error, cls)), 500)
+
+
+def answer_problems(app: FastAPI) -> None:
+    """Have every error of the app answered as a problem."""
+    app.add_exception_handler(BelayerError, _ours)
+    app.add_exception_handler(RequestValidationError, _unfit)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _ours(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, BelayerError)
+    status = status_of(error)
+    if status == 500:
+        return _with_reference(error)
+    found = error.problems if isinstance(error, UnfitPlan) else ()
+    return problem_response(error, status, [{"place": place, "what": what} for place, what in found])
+
+
+async def _unfit(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = [{"place": _place(item["loc"]), "what": str(item["msg"])} for item in error.errors()]
+    told = "; ".join(f"{item['place']}: {item['what']}" for item in found[:5])
+    problem = UnfitRequest(f"The request does not fit: {told}.", "Correct these, then send it again.")
+    return problem_response(problem, 422, found)
+
+
+async def _http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    problem = _REFUSALS.get(error.status_code) or UnfitRequest(str(error.detail))
+    response = problem_response(problem, error.status_code)
+    response.headers.update(error.headers or {})
+    return response
+
+
+_REFUSALS: dict[int, BelayerError] = {
+    404: NoSuchAddress("There is nothing at this address.", "GET /openapi.json lists the addresses."),
+    405: WrongMethod("This address does not take this method.", "GET /openapi.json lists the methods."),
+}
+
+
+async def _unexpected(_request: Request, error: Exception) -> Response:
+    return _with_reference(error)
+
+
+def _with_reference(error: Exception) -> Response:
+    """Say nothing of what it was, but how to find it in the log."""
+    reference = new_reference()
+    _logger.error("request failed", reference=reference, error=type(error).__name__, exc_info=error)
+    hidden = InternalError(
+        "Something went wrong inside Belayer. Sessions are not harmed.",
+        f"Look for {reference} in the log, or tell whoever runs this server.",
+    )
+    return problem_response(hidden, 500, reference=reference)
+
+
+def _title(kind: str) -> str:
+    """UnknownSession → Unknown session."""
+    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind).strip()
+    return words[:1].upper() + words[1:]
+
+
+def _place(loc: Sequence[Any]) -> str:
+    return ".".join(str(part) for part in loc)

@@ -1,0 +1,235 @@
+"""What clients send and get, beyond what the engine's own models say."""
+
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import Field, model_validator
+
+from belayer.sessions.view import SessionView
+from belayer.vocabulary.commands import Folder, Name, Start, Text
+from belayer.vocabulary.events.event import Budget, Json, Mode, Shape, Status
+from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
+from belayer.vocabulary.ids import RequestId, SessionId
+from belayer.vocabulary.rules import Rule
+
+Cursor = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class StartBody(Shape):
+    """What to start: exactly one of `plan` and `workflow`."""
+
+    mode: Mode = Mode.HITL
+    plan: dict[str, Json] | None = None
+    inputs: dict[str, Json] | None = None
+    workflow: Name | None = None
+    input: dict[str, Json] | None = None
+    title: Name | None = None
+    model: Name | None = None
+    max_steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    timeout: Annotated[float, Field(gt=0, le=31_536_000, allow_inf_nan=False)] | None = None
+    budget: Budget = Budget()
+    workspace: Folder | None = None
+    policy: Annotated[tuple[Rule, ...], Field(max_length=1_000)] | None = None
+    idempotency_key: Name | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _can_be_started(cls, given: Any) -> Any:
+        names = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        for name in ("goal", "skill", "change"):
+            if name in names:
+                raise ValueError(f"a {name} cannot be started by this version; start a plan or a workflow")
+        return cast("Any", given)
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        if (self.plan is None) == (self.workflow is None):
+            raise ValueError("give exactly one of: plan, workflow")
+        if self.inputs is not None and self.plan is None:
+            raise ValueError("inputs belong to a plan; a workflow takes its input")
+        if self.input is not None and self.workflow is None:
+            raise ValueError("input belongs to a workflow; a plan takes inputs")
+        return self
+
+    def command(self) -> Start:
+        """The command that this asks for."""
+        planned: dict[str, Json] = {"plan": self.plan, "inputs": self.inputs or {}}
+        title = self.plan.get("title") if self.plan else None
+        return Start(
+            workflow=self.workflow or "plan",
+            input=self.input if self.workflow else planned,
+            title=self.title or (title[:200] or None if isinstance(title, str) else None),
+            mode=self.mode,
+            budget=self._limits(),
+            workspace=self.workspace,
+            policy=self.policy,
+            idempotency_key=self.idempotency_key,
+        )
+
+    def _limits(self) -> Budget:
+        """The budget, with the step and time limits that were given beside it."""
+        steps = min((n for n in (self.budget.steps, self.max_steps) if n is not None), default=None)
+        seconds = min((n for n in (self.budget.seconds, self.timeout) if n is not None), default=None)
+        return self.budget.model_copy(update={"steps": steps, "seconds": seconds})
+
+
+class Started(Shape):
+    """The session that was started, or had been by the same idempotency key."""
+
+    session_id: SessionId
+    status: Status
+    mode: Mode
+    title: str
+    workflow: str
+
+
+class RespondBody(Shape):
+    """An answer to a question."""
+
+    request_id: RequestId
+    value: Json = None
+
+
+class ApproveBody(Shape):
+    """A yes to exactly what was shown."""
+
+    request_id: RequestId
+    digest: str
+    notes: Text | None = None
+    remember: Literal["session"] | None = None
+
+
+class RejectBody(Shape):
+    """A no to what was shown."""
+
+    request_id: RequestId
+    digest: str
+    notes: Text | None = None
+    reason: Text | None = None
+
+
+class PauseBody(Shape):
+    """How long to pause, and what then."""
+
+    reason: Text | None = None
+    timeout: Annotated[float, Field(gt=0, le=315_360_000, allow_inf_nan=False)] | None = None
+    then: Literal["resume", "cancel"] = "resume"
+
+
+class StopBody(Shape):
+    """Why."""
+
+    reason: Text | None = None
+
+
+class MessageBody(Shape):
+    """Something to say to a session."""
+
+    text: Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
+class CheckpointBody(Shape):
+    """What to call this place."""
+
+    name: Name
+
+
+class RewindBody(Shape):
+    """The event to go back to, and whether the files go back too."""
+
+    seq: Annotated[int, Field(ge=1, le=2**53)]
+    files: bool = True
+
+
+class ForkBody(Shape):
+    """The last event that both have in common; without it, the last there is."""
+
+    seq: Annotated[int, Field(ge=1, le=2**53)] | None = None
+
+
+class Envelope(Shape):
+    """An event on the wire."""
+
+    seq: int
+    session_id: SessionId
+    type: str
+    stage: str | None
+    timestamp: str
+    data: dict[str, Json]
+
+
+class EventsPage(Shape):
+    """Events after a cursor; `next` is the cursor for what follows, null at the end."""
+
+    events: tuple[Envelope, ...]
+    next: int | None
+
+
+class SessionDetail(SessionView):
+    """A session with its events."""
+
+    events: tuple[Envelope, ...]
+    next: int | None
+
+
+class SessionListed(Shape):
+    """A session in a list."""
+
+    session_id: SessionId
+    title: str
+    workflow: str
+    mode: Mode
+    status: Status
+    seq: int
+    created_at: str
+    updated_at: str
+
+
+class SessionsPage(Shape):
+    """Sessions, newest first; `next` is the cursor for older ones."""
+
+    sessions: tuple[SessionListed, ...]
+    next: str | None
+
+
+class Pending(Shape):
+    """A request that waits for a person, and whose it is."""
+
+    session_id: SessionId
+    title: str
+    status: Status
+    since: str
+    request: InputRequested | ApprovalRequested
+
+
+class Inbox(Shape):
+    """Everything that waits for a person, the oldest first."""
+
+    requests: tuple[Pending, ...]
+
+
+class CheckpointListed(Shape):
+    """A place to go back to: named by somebody, or after a step."""
+
+    seq: int
+    name: str
+    kind: Literal["named", "step"]
+
+
+class Checkpoints(Shape):
+    """The places a session can go back to."""
+
+    checkpoints: tuple[CheckpointListed, ...]
+
+
+class FileChange(Shape):
+    """What a rewind would do to a file."""
+
+    path: str
+    kind: Literal["write", "delete", "skip"]
+    why: str | None
+
+
+class RewindPreview(Shape):
+    """What a rewind would do to the files."""
+
+    changes: tuple[FileChange, ...]
