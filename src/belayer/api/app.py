@@ -56,5 +56,15 @@ def make_app(engine: Engine, settings: Settings, door: Door) -> FastAPI:
     ):
         app.include_router(router)
     answer_problems(app)
+    describe_problems(app)
     app.add_middleware(Doorkeeper, door=door)
     return app
+
+
+def describe_problems(app: FastAPI) -> None:
+    """Put the shape of a problem into the schema, where every route refers to it."""
+    whole = app.openapi()
+    shape = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas = whole["components"]["schemas"]
+    schemas.update(shape.pop("$defs", {}))
+    schemas["ProblemDetails"] = shape

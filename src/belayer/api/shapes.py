@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
+from belayer.api.envelopes import Envelope
 from belayer.sessions.view import SessionView
 from belayer.vocabulary.commands import Folder, Name, Start, Text
 from belayer.vocabulary.events.event import Budget, Json, Mode, Shape, Status
@@ -144,17 +145,6 @@ class ForkBody(Shape):
     """The last event that both have in common; without it, the last there is."""
 
     seq: Annotated[int, Field(ge=1, le=2**53)] | None = None
-
-
-class Envelope(Shape):
-    """An event on the wire."""
-
-    seq: int
-    session_id: SessionId
-    type: str
-    stage: str | None
-    timestamp: str
-    data: dict[str, Json]
 
 
 class EventsPage(Shape):
