@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from belayer.api.door import Door, Doorkeeper
-from belayer.api.problems import MEDIA_TYPE, answer_problems
+from belayer.api.problems import MEDIA_TYPE, ProblemDetails, answer_problems
 from belayer.api.routes import decisions, execution, health, history, inbox, tools
 from belayer.engine import Engine
 from belayer.settings import Settings
