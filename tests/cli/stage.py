@@ -70,6 +70,24 @@ class Cli:
         """Run one of the flows until it rests; its session's id."""
         return self("run", f"{FLOWS}:{flow}", "--json", *words).json()["session_id"]
 
+    @property
+    def workspace(self) -> Path:
+        """The folder that plans work in."""
+        folder = self.home.with_name("workspace")
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def plan(self, *steps: dict[str, Any], **more: Any) -> str:
+        """Write a plan into a file; its name."""
+        file = self.home.with_name("the-plan.json")
+        file.write_text(json.dumps({"steps": steps, **more}))
+        return str(file)
+
+    def run_plan(self, *steps: dict[str, Any], **more: Any) -> str:
+        """Carry a plan out until it rests; its session's id."""
+        said = self("run", self.plan(*steps, **more), "--workspace", str(self.workspace), "--json")
+        return said.json()["session_id"]
+
     def shown(self, session_id: str) -> Any:
         return self("show", session_id, "--json").json()
 
@@ -99,6 +117,16 @@ class Cli:
             connection.commit()
         finally:
             connection.close()
+
+
+def write(id_: str, path: str, content: str = "hello\n", **more: Any) -> dict[str, Any]:
+    """A plan's step that writes a file."""
+    return {"id": id_, "tool": "files.write", "params": {"path": path, "content": content}, **more}
+
+
+def read(id_: str, path: str, **more: Any) -> dict[str, Any]:
+    """A plan's step that reads a file."""
+    return {"id": id_, "tool": "files.read", "params": {"path": path}, **more}
 
 
 def read_until(stream: IO[str] | None, wanted: str) -> str:

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from belayer.cli.exits import Exit
-from tests.cli.stage import FLOWS, SPOIL, Cli
+from tests.cli.stage import FLOWS, SPOIL, Cli, read, write
 
 Words = list[str]
 
@@ -94,7 +95,131 @@ def forgotten_workflow(cli: Cli) -> Words:
     return ["resume", id_]
 
 
+def plan_text(content: bytes, name: str = "plan.yaml") -> Callable[[Cli], Words]:
+    def prepare(cli: Cli) -> Words:
+        file = cli.home.with_name(name)
+        file.write_bytes(content)
+        return ["run", str(file), "--workspace", str(cli.workspace)]
+
+    return prepare
+
+
+def planned(*steps: dict[str, Any], more: Words | None = None, **rest: Any) -> Callable[[Cli], Words]:
+    return lambda cli: ["run", cli.plan(*steps, **rest), "--workspace", str(cli.workspace), *(more or [])]
+
+
+def folder_as_plan(cli: Cli) -> Words:
+    folder = cli.home.with_name("d.yaml")
+    folder.mkdir()
+    return ["run", str(folder)]
+
+
+def key_of_another_plan(cli: Cli) -> Words:
+    cli(*planned(write("a", "x"), more=["--key", "k"])(cli))
+    return planned(write("b", "x"), more=["--key", "k"])(cli)
+
+
+def asked_call(*words: str) -> Callable[[Cli], Words]:
+    """A call of high risk waits for approval."""
+
+    def prepare(cli: Cli) -> Words:
+        (cli.workspace / "out").mkdir()
+        call = {"id": "clear", "tool": "files.delete", "params": {"path": "out", "folder": True}}
+        return [words[0], cli.run_plan(call), *words[1:]]
+
+    return prepare
+
+
+def rejected_before(cli: Cli) -> Words:
+    cli("reject", asked_call("reject")(cli)[1])
+    return ["policy", "allow", "--tool", "files.*", "--risk", "high", "--yes"]
+
+
 CASES = {
+    "no plan": Case(
+        lambda cli: ["run", "no/such.yaml"], Exit.REFUSED, "such.yaml cannot be read", "path of a plan"
+    ),
+    "plan that is a folder": Case(
+        folder_as_plan,
+        Exit.REFUSED,
+        "cannot be read (Is a directory)",
+        "path of a plan",
+    ),
+    "plan that is no text": Case(
+        plan_text(b"steps:\n- \xff\xfe"), Exit.REFUSED, "not a text in UTF-8 (line 2)", "Save it as UTF-8"
+    ),
+    "plan that is huge": Case(
+        plan_text(b"# " + b"\xc3\xa4" * 600_000), Exit.REFUSED, "larger than 1 MB", "Correct"
+    ),
+    "empty plan": Case(plan_text(b""), Exit.REFUSED, "The plan has 1 problem", "Correct these"),
+    "plan that is no YAML": Case(plan_text(b"steps: [\n"), Exit.REFUSED, "line ", "Correct these"),
+    "plan that is no JSON": Case(
+        plan_text(b'{"steps": [}', "p.json"), Exit.REFUSED, "line 1", "Correct these"
+    ),
+    "plan with an unknown tool": Case(
+        planned({"id": "a", "tool": "rm"}), Exit.REFUSED, 'there is no tool "rm"', "Correct these"
+    ),
+    "plan with a circle": Case(
+        planned(read("a", "x", needs=["b"]), read("b", "x", needs=["a"])),
+        Exit.REFUSED,
+        "wait for each other in a circle",
+        "Correct these",
+    ),
+    "plan with a wrong parameter": Case(
+        planned({"id": "a", "tool": "files.read", "params": {"file": "x"}}),
+        Exit.REFUSED,
+        "steps[0].params.path",
+        "Correct these",
+    ),
+    "plan without its input": Case(
+        planned(read("a", "{{input.x}}"), inputs={"x": None}), Exit.REFUSED, "must be given", "Correct these"
+    ),
+    "plan with an input it does not have": Case(
+        planned(read("a", "x"), more=["-i", "y=1"]), Exit.REFUSED, "has no such input", "Correct these"
+    ),
+    "plan in no folder": Case(
+        lambda cli: ["run", cli.plan(read("a", "x")), "--workspace", "no/such/folder"],
+        Exit.FAILED,
+        "cannot be a workspace",
+        "folder that is there",
+    ),
+    "key of another plan": Case(
+        key_of_another_plan,
+        Exit.REFUSED,
+        "with another request",
+        "new key",
+    ),
+    "edit without parameters": Case(
+        lambda cli: ["answer", cli.run_plan(read("a", "none")), "edit"],
+        Exit.REFUSED,
+        "say what they should be",
+        '"params"',
+    ),
+    "way out that is not offered": Case(
+        lambda cli: ["answer", cli.run_plan(read("a", "none")), "fallback"],
+        Exit.REFUSED,
+        "does not answer",
+        "one of: retry",
+    ),
+    "remember what is always asked": Case(
+        asked_call("approve", "--remember"), Exit.REFUSED, "asked about each time", "without --remember"
+    ),
+    "unknown tool": Case(lambda cli: ["tools", "rm"], Exit.FAILED, "no tool 'rm'", "There are: files"),
+    "rule that nobody confirms": Case(
+        lambda cli: ["policy", "ask", "--tool", "wait"], Exit.REFUSED, "Nobody is here to confirm", "--yes"
+    ),
+    "rule that is too long": Case(
+        lambda cli: ["policy", "ask", "--tool", "x" * 600, "--yes"],
+        Exit.REFUSED,
+        "The tool cannot be taken",
+        "Correct it",
+    ),
+    "rule against one's own word": Case(
+        rejected_before, Exit.REFUSED, "passed 1 call that you rejected", "--although-rejected"
+    ),
+    "rule that is not there": Case(
+        lambda cli: ["policy", "remove", "1", "--yes"], Exit.REFUSED, "You have 0 rules", "belayer policy"
+    ),
     "unknown id": Case(
         lambda cli: ["show", "ffff"], Exit.REFUSED, "There is no session 'ffff'", "belayer ls"
     ),
@@ -264,6 +389,13 @@ def test_trouble_is_a_code_a_sentence_a_hint_and_no_change(cli: Cli, case: Case)
         ["resume", "x", "--all"],
         ["nonsense"],
         ["ls", "--nonsense"],
+        ["run", "survey", "--dry-run"],
+        ["policy", "allow", "--yes"],
+        ["policy", "allow", "--effect", "magic"],
+        ["policy", "try", "perhaps", "--tool", "x"],
+        ["policy", "remove", "0"],
+        ["policy", "--json", "suggest"],
+        ["policy", "nonsense"],
     ],
     ids=" ".join,
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from belayer.cli.app import COMMANDS
+from belayer.cli.app import COMMANDS, POLICY
 from belayer.cli.exits import Exit
 from tests.cli.stage import FLOWS, SPOIL, Cli
 
@@ -336,9 +336,16 @@ def test_doctor_says_what_to_do_about_a_store_it_cannot_open(cli: Cli) -> None:
     assert not cli("doctor", "--json").json()["right"]
 
 
-@pytest.mark.parametrize("command", [command for panel in COMMANDS.values() for command, _, _ in panel])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(command for panel in COMMANDS.values() for command, _, _ in panel),
+        "policy",
+        *(f"policy {command}" for command, _, _ in POLICY),
+    ],
+)
 def test_every_command_has_json_home_and_an_example(cli: Cli, command: str) -> None:
-    said = cli(command, "--help")
+    said = cli(*command.split(), "--help")
     assert said.code == Exit.DONE
     for part in ("--json", "--home", f"Example: belayer {command}"):
         assert part in said.out

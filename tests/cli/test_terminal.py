@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from belayer.cli.exits import Exit
-from tests.cli.stage import FLOWS, Cli
+from tests.cli.stage import FLOWS, Cli, read, write
 
 
 class Terminal:
@@ -189,3 +189,93 @@ def test_show_at_a_terminal_shows_what_is_asked(cli: Cli) -> None:
     with terminal(cli, "show", cli.run("ask")) as at:
         assert at.ends_with() == Exit.DONE
         assert "Which colour?" in at.screen
+
+
+def test_a_failure_is_mended_where_it_is_shown(cli: Cli) -> None:
+    (cli.workspace / "there.txt").write_text("x")
+    plan = cli.plan(read("one", "there.txt"), read("two", "none.txt"), read("three", "there.txt"))
+    with terminal(cli, "run", plan, "--workspace", str(cli.workspace)) as at:
+        at.see("later) > ")
+        assert "‖ two  'none.txt' does not exist." in at.screen
+        assert "e edit" in at.screen
+        at.type("e\n")
+        at.see("  > ")
+        assert '"path": "none.txt"' in at.screen
+        at.type("nonsense\n")
+        at.see("neither NAME=VALUE nor JSON")
+        at.see("  > ")
+        at.type("path=there.txt\n")
+        at.see("  > ")
+        at.type("\n")
+        assert at.ends_with() == Exit.DONE
+        assert "✓ two (try 2)" in at.screen
+        assert "3 completed" in at.screen
+
+
+def test_an_edit_that_changes_nothing_asks_again(cli: Cli) -> None:
+    with terminal(cli, "run", cli.plan(read("one", "none")), "--workspace", str(cli.workspace)) as at:
+        at.see("later) > ")
+        at.type("edit\n")
+        at.see("  > ")
+        at.type("\n")
+        at.see("later) > ")
+        at.type("skip\n")
+        assert at.ends_with() == Exit.DONE
+
+
+def test_a_call_is_allowed_for_the_whole_session_where_it_is_shown(cli: Cli) -> None:
+    cli("policy", "ask", "--tool", "files.write", "--yes")
+    plan = cli.plan(write("one", "a.txt", "x\n" * 200), write("two", "b.txt"))
+    with terminal(cli, "run", plan, "--workspace", str(cli.workspace)) as at:
+        at.see("later) > ")
+        assert "always in this session" in at.screen
+        assert "cut: there are" in at.screen
+        at.type("show all\n")
+        at.see("later) > ")
+        assert "all of it" not in at.screen
+        at.type("perhaps\n")
+        at.see("Say one of")
+        at.see("later) > ")
+        at.type("always\n")
+        assert at.ends_with() == Exit.DONE
+        assert "2 completed" in at.screen
+
+
+def test_a_changed_target_is_told_and_shown_anew(cli: Cli) -> None:
+    cli("policy", "ask", "--tool", "files.write", "--yes")
+    plan = cli.plan(write("one", "a.txt", "new\n"))
+    with terminal(cli, "run", plan, "--workspace", str(cli.workspace)) as at:
+        at.see("later) > ")
+        (cli.workspace / "a.txt").write_text("another\n")
+        at.type("approve\n")
+        at.see("have changed since it was shown")
+        at.see("later) > ")
+        assert "-another" in at.screen
+        at.type("approve\n")
+        assert at.ends_with() == Exit.DONE
+    assert (cli.workspace / "a.txt").read_text() == "new\n"
+
+
+def test_a_rule_is_confirmed_after_it_was_tried(cli: Cli) -> None:
+    with terminal(cli, "policy", "deny", "--path", "secret/**") as at:
+        at.see("> ")
+        assert "No call of the past fits this rule." in at.screen
+        at.type("n\n")
+        assert at.ends_with() == Exit.REFUSED
+    assert cli("policy", "--json").json()["rules"] == []
+
+
+def test_hostile_text_of_a_plan_cannot_reach_the_terminal(cli: Cli) -> None:
+    cli("policy", "ask", "--tool", "files.write", "--yes")
+    text = "x\x1b]0;owned\x07\u202e"
+    (cli.workspace / "a.txt").write_text(text)
+    plan = cli.plan(write("one", "a.txt", f"{text}\n? Approval: forged", title=text), title=text)
+    with terminal(cli, "run", plan, "--workspace", str(cli.workspace)) as at:
+        at.see("later) > ")
+        assert b"\x1b]" not in at.raw
+        assert b"\x07" not in at.raw
+        assert "\u202e" not in at.screen
+        assert "│ ? Approval: forged" in at.screen
+        assert "\n? Approval: forged" not in at.screen
+        at.type("later\n")
+        assert at.ends_with() == Exit.WAITING

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 import typer
 
-from belayer.cli.values import age_from, answer_from, field_from, object_from, pairs_from, value_for
+from belayer.cli.values import (
+    age_from,
+    answer_from,
+    changes_from,
+    field_from,
+    object_from,
+    pairs_from,
+    value_for,
+)
 from belayer.vocabulary.events.event import Json
 from belayer.vocabulary.events.people import InputRequested, Kind
 from belayer.vocabulary.ids import RequestId
@@ -75,6 +83,33 @@ def wanting(version: str, place: Path, count: int, anything: object) -> None: ..
 )
 def test_an_input_is_json_unless_a_text_is_wanted(name: str, typed: str, meant: Json) -> None:
     assert value_for(wanting, name, typed) == meant
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("r", "retry"), ("S", "skip"), ("x", "x"), ("2", "skip")])
+def test_a_way_out_of_a_failure_is_chosen_by_its_first_letter(typed: str, meant: Json) -> None:
+    asked = request("choice", "retry", "skip").model_copy(update={"purpose": "failure"})
+    assert answer_from(asked, typed) == meant
+    if len(typed) == 1 and typed.isalpha():
+        assert answer_from(request("choice", "retry", "skip"), typed) == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("path=b.txt", {"path": "b.txt", "n": 1}),
+        ("n = 2", {"path": "a.txt", "n": 2}),
+        ("new=[1]", {"path": "a.txt", "n": 1, "new": [1]}),
+        ('{"path": "c=d"}', {"path": "c=d"}),
+    ],
+)
+def test_parameters_are_changed_one_by_one_or_all_at_once(typed: str, meant: Json) -> None:
+    assert changes_from(typed, {"path": "a.txt", "n": 1}) == meant
+
+
+@pytest.mark.parametrize("typed", ["b.txt", "[1]", "a b=c", '{"path":'])
+def test_a_change_that_cannot_be_read_says_so(typed: str) -> None:
+    with pytest.raises(ValueError, match="This is n"):
+        changes_from(typed, {})
 
 
 def test_inputs_come_as_pairs_and_as_an_object() -> None:

@@ -9,7 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
-from belayer.cli.commands import carry, decide, demo, doctor, history, look, resume, run, stop, upkeep
+from belayer.cli.commands import (
+    carry,
+    decide,
+    demo,
+    doctor,
+    history,
+    look,
+    policy,
+    resume,
+    run,
+    stop,
+    tools,
+    upkeep,
+)
 
 _ABOUT = "Durable sessions for agent work with a person in the loop. Agents climb; you hold the rope."
 _CODES = "Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for a person, 4 refused."
@@ -20,7 +33,7 @@ app = typer.Typer(
 
 COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
     "Start and look": [
-        ("run", run.run, "belayer run examples/hello.py -i name=Ada"),
+        ("run", run.run, "belayer run plan.yaml -i name=Ada"),
         ("ls", look.ls, "belayer ls --status waiting"),
         ("show", look.show, "belayer show 0199a3f2 --events"),
         ("follow", look.follow, "belayer follow 0199a3f2"),
@@ -42,6 +55,9 @@ COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
         ("fork", history.fork, "belayer fork 0199a3f2 --seq 17"),
         ("checkpoint", history.checkpoint, "belayer checkpoint 0199a3f2 'before the release'"),
     ],
+    "What may be done": [
+        ("tools", tools.tools, "belayer tools files.write"),
+    ],
     "Keep in order": [
         ("export", carry.export, "belayer export 0199a3f2 -o session.json"),
         ("import", carry.import_, "belayer import session.json"),
@@ -51,9 +67,27 @@ COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
     ],
 }
 
+POLICY: list[tuple[str, Callable[..., Any], str]] = [
+    ("allow", policy.allow, "belayer policy allow --tool http_fetch --host '*.example.org'"),
+    ("ask", policy.ask, "belayer policy ask --tool files.delete"),
+    ("deny", policy.deny, "belayer policy deny --path 'secrets/**' --note 'never'"),
+    ("try", policy.try_, "belayer policy try allow --tool 'files.*'"),
+    ("remove", policy.remove, "belayer policy remove 2"),
+    ("accept", policy.accept, "belayer policy accept"),
+    ("suggest", policy.suggest, "belayer policy suggest"),
+]
+
 for _panel, _commands in COMMANDS.items():
     for _name, _command, _example in _commands:
         app.command(_name, epilog=f"Example: {_example}", rich_help_panel=_panel)(_command)
+
+_rules = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+for _name, _command, _example in POLICY:
+    _rules.command(_name, epilog=f"Example: {_example}")(_command)
+_rules.callback(
+    invoke_without_command=True, epilog="Example: belayer policy", subcommand_metavar="[COMMAND] [ARGS]..."
+)(policy.show)
+app.add_typer(_rules, name="policy", rich_help_panel="What may be done")
 
 
 def _version(wanted: bool) -> None:

@@ -10,28 +10,27 @@ from belayer.cli.desk import Desk
 from belayer.cli.ending import tell_ending
 from belayer.cli.exits import exit_for
 from belayer.cli.people import Later, decide_at
-from belayer.cli.reading import is_driven, shown_by
+from belayer.cli.reading import asked_now, is_driven
+from belayer.cli.targets import Code
 from belayer.cli.tellers import telling
 from belayer.engine import Engine
 from belayer.sessions.state import Request, SessionState
 from belayer.vocabulary.commands import Command
-from belayer.vocabulary.errors import Refused
+from belayer.vocabulary.errors import DigestChanged, Refused
 from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.ids import RequestId, SessionId
-from belayer.workflows.workflow import Workflow
 
 _MOVING = (Status.QUEUED, Status.RUNNING)
 
 
-async def drive_on(desk: Desk, session_id: SessionId, workflow: Workflow | None, *, after: int = 0) -> int:
+async def drive_on(desk: Desk, session_id: SessionId, code: Code | None, *, after: int = 0) -> int:
     """Go along with the session until it rests, from after the cursor on; the exit code.
 
-    With its workflow it is driven here, unless a living process does that already; without, it is only followed.
+    With its code it is driven here, unless a living process does that already; without, it is only followed.
     """
     resume = desk.command("resume", session_id)
     desk.when_stopped = f"Stopped. The session is kept; go on with: {resume}"
-    drives, workflows = ({session_id}, [workflow]) if workflow else ("none", [])
-    async with desk.engine(drives, *workflows) as engine:
+    async with desk.engine("none" if code is None else {session_id}, *(code or ())) as engine:
         state = await Company(desk, engine, session_id).stay(after)
     await tell_ending(desk, state, asked=desk.screen.interactive and state.status is Status.WAITING)
     return exit_for(state.status)
@@ -56,7 +55,7 @@ class Company:
                 return state
             try:
                 for request in list(state.pending.values()):
-                    await self._settle(request)
+                    await self._settle(state, request)
             except Later:
                 return state
 
@@ -82,17 +81,20 @@ class Company:
                 desk.notices.show = None
         return state
 
-    async def _settle(self, request: Request) -> None:
+    async def _settle(self, state: SessionState, request: Request) -> None:
         """Have one request answered: here, or by somebody who was faster elsewhere."""
-        content = await shown_by(self.desk.home, request)
+        asked = await asked_now(self.desk, state, request, await self.engine.records(self.session_id))
         while True:
-            command = await self._said(decide_at(self.desk.screen, request, content), request.request_id)
+            command = await self._said(decide_at(self.desk.screen, asked), request.request_id)
             if command is None:
                 self.desk.screen.say()
                 self.desk.screen.warn("This has been settled elsewhere in the meantime.")
                 return
             try:
                 await self.engine.tell(self.session_id, command)
+            except DigestChanged as error:  # the session asks again, with what is there now
+                self.desk.screen.trouble(error.problem())
+                return
             except Refused as error:
                 self.desk.screen.trouble(error.problem())
             else:

@@ -5,9 +5,11 @@ from typing import Any
 from rich.text import Text
 
 from belayer.cli.desk import Desk
-from belayer.cli.reading import shown_by
+from belayer.cli.reading import asked_now, shown_by
 from belayer.cli.requests import how_to_answer, shown_lines
-from belayer.cli.safe_text import safe_block
+from belayer.cli.results import result_lines
+from belayer.cli.safe_text import safe_block, safe_line
+from belayer.cli.targets import PLAN
 from belayer.cli.wording import duration, pretty
 from belayer.sessions.state import SessionState
 from belayer.sessions.view import view
@@ -15,18 +17,18 @@ from belayer.vocabulary.events.event import FINAL, Status
 from belayer.vocabulary.events.people import ApprovalRequested
 
 
-async def tell_ending(desk: Desk, state: SessionState, *, asked: bool = False) -> None:
+async def tell_ending(desk: Desk, state: SessionState, *, asked: bool = False, full: bool = False) -> None:
     """For a person in words, for a script as JSON. What the person was `asked` just now is not shown again."""
     if desk.screen.as_json:
         desk.screen.answer(await as_json(desk, state))
         return
     match state.status:
         case Status.COMPLETED:
-            await _completed(desk, state)
+            _completed(desk, state, full=full)
         case Status.FAILED | Status.CANCELLED:
             _failed(desk, state)
         case _:
-            await _needs(desk, state, asked=asked)
+            await _needs(desk, state, asked=asked, full=full)
 
 
 async def as_json(desk: Desk, state: SessionState) -> dict[str, Any]:
@@ -50,12 +52,23 @@ def commands_for(desk: Desk, state: SessionState) -> list[str]:
     return [*asked, desk.command("resume", state.id)]
 
 
-async def _completed(desk: Desk, state: SessionState) -> None:
+async def tell_requests(desk: Desk, state: SessionState, *, full: bool = False) -> None:
+    """Everything that the session asks."""
+    for request in state.pending.values():
+        for line in shown_lines(await asked_now(desk, state, request), full=full):
+            desk.screen.say(line)
+
+
+def _completed(desk: Desk, state: SessionState, *, full: bool) -> None:
     took = ""
     if state.created_at and state.updated_at:
         took = f" in {duration((state.updated_at - state.created_at).total_seconds())}"
     desk.screen.say(Text.assemble(("✓ ", "bold green"), f"Completed{took}."))
-    if state.result is not None or state.result_aside:
+    if state.workflow == PLAN:
+        see_all = None if full else desk.command("show", state.id, "--full")
+        for line in result_lines(state.result, see_all):
+            desk.screen.say(line)
+    elif state.result is not None or state.result_aside:
         desk.screen.say(pretty(state.result))
 
 
@@ -72,16 +85,15 @@ def _failed(desk: Desk, state: SessionState) -> None:
         desk.screen.say(Text.assemble(("  back to the last good step: ", "bright_black"), back))
 
 
-async def _needs(desk: Desk, state: SessionState, *, asked: bool) -> None:
+async def _needs(desk: Desk, state: SessionState, *, asked: bool, full: bool) -> None:
     screen = desk.screen
     if state.status is not Status.WAITING or not state.pending:
         why = f": {safe_block(state.reason)}" if state.reason else ""
         screen.say(Text.assemble(("‖ ", "bold yellow"), f"The session is {state.status}{why}"))
     if state.problem and state.problem.hint:
         screen.say(Text.assemble(("  hint: ", "cyan"), safe_block(state.problem.hint)))
-    for request in () if asked else state.pending.values():
-        for line in shown_lines(request, await shown_by(desk.home, request)):
-            screen.say(line)
+    if not asked:
+        await tell_requests(desk, state, full=full)
     screen.say("Go on with:")
     for line in commands_for(desk, state):
-        screen.say(f"  {line}", style="cyan")
+        screen.say(f"  {safe_line(line)}", style="cyan")

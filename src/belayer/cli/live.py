@@ -13,17 +13,22 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from belayer.cli.board import Board, Row
+from belayer.cli.board import Board, Listed, Row
+from belayer.cli.planned import is_plan
 from belayer.cli.safe_text import safe_line
 from belayer.cli.story import opened
 from belayer.cli.wording import STATUS_STYLE, STEP_MARK, duration
 from belayer.sessions.feed import Frame
 from belayer.sessions.state import SessionState
+from belayer.vocabulary.events.event import StepStatus
 
 _DRAWN_EVERY = 0.1
 _ROWS = 12
 _COMING = 3
 _BAR_WIDTH = 32
+# The heading, the bar, log lines and some air.
+_OTHER_LINES = 10
+_ROWS_AT_LEAST = 6
 
 
 class LiveTeller:
@@ -56,34 +61,42 @@ class LiveTeller:
         self._live.console.print(Text(safe_line(text), style="yellow"), soft_wrap=True)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Group(*self._parts(console.width))
+        yield Group(*self._parts(console.width, console.height))
 
     async def _draw(self) -> None:
         while True:
             await asyncio.sleep(_DRAWN_EVERY)
             self._live.refresh()
 
-    def _parts(self, width: int) -> Iterator[RenderableType]:
+    def _parts(self, width: int, height: int) -> Iterator[RenderableType]:
         board = self._board
         if self._heading:
             yield _heading(board.state)
         if board.state.plan and not self._ending:
-            yield _bar(*(board.state.progress() or (0, 0)))
-        yield self._steps(width)
+            yield _bar(board)
+        yield self._steps(width, max(height - _OTHER_LINES, _ROWS_AT_LEAST))
         for line in board.lines:
             yield Text(f"    {line}", style="bright_black", no_wrap=True, overflow="ellipsis")
 
-    def _steps(self, width: int) -> Table:
-        before, rows = self._board.window(_ROWS)
+    def _steps(self, width: int, fitting: int) -> Table:
+        before, rows, after = self._listed(fitting)
         table = Table.grid(padding=(0, 1))
         table.add_column(width=3, justify="right")
         table.add_column(no_wrap=True, overflow="ellipsis", max_width=max(width - 20, 20))
         table.add_column(justify="right", no_wrap=True)
         if before:
             table.add_row("", Text(f"… {before} earlier steps", style="bright_black"), "")
-        for row in rows if self._ending else [*rows, *self._board.coming(_COMING)]:
+        for row in rows:
             self._add(table, row)
+        if after:
+            table.add_row("", Text(f"… {after} more steps", style="bright_black"), "")
         return table
+
+    def _listed(self, fitting: int) -> Listed:
+        if is_plan(self._board.state):
+            return self._board.listed(fitting, ending=self._ending)
+        before, rows = self._board.window(_ROWS)
+        return Listed(before, rows if self._ending else [*rows, *self._board.coming(_COMING)], 0)
 
     def _add(self, table: Table, row: Row) -> None:
         mark: RenderableType = Text(*STEP_MARK[row.status])
@@ -97,7 +110,7 @@ class LiveTeller:
 
     def _time(self, row: Row) -> str:
         if row.seconds is not None:
-            return duration(row.seconds)
+            return "" if row.status is StepStatus.SKIPPED else duration(row.seconds)
         return duration(self._board.clock() - row.began) if row.began is not None and row.under_way else ""
 
 
@@ -111,7 +124,10 @@ def _heading(state: SessionState) -> Text:
     )
 
 
-def _bar(done: int, of: int) -> Table:
+def _bar(board: Board) -> Table:
+    done, of = board.state.progress() or (0, 0)
+    said = [f"{done} of {of} steps", f"{100 * done // max(of, 1)} %"]
+    said += [board.outlook] if board.outlook and done < of else []
     table = Table.grid(padding=(0, 1))
-    table.add_row("  ", ProgressBar(total=of, completed=done, width=_BAR_WIDTH), f"{done} of {of} steps")
+    table.add_row("  ", ProgressBar(total=of, completed=done, width=_BAR_WIDTH), " · ".join(said))
     return table

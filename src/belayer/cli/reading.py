@@ -1,13 +1,23 @@
-"""What a command may want to know once its engine is closed: who drives, and what an approval shows."""
+"""What a command may want to know beside a session's state: who drives it, what a request shows, what failed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from belayer.cli.desk import Desk
+from belayer.cli.requests import Asked
+from belayer.engine import Engine
 from belayer.sessions.blobs import whole
+from belayer.sessions.record import Record, in_force
 from belayer.sessions.rows import SessionRow
-from belayer.sessions.state import Request
+from belayer.sessions.state import Request, SessionState, step_of
+from belayer.sessions.store import Wanted
+from belayer.vocabulary.errors import StoreError
 from belayer.vocabulary.events.event import Json, Status
 from belayer.vocabulary.events.people import ApprovalRequested
+from belayer.vocabulary.events.steps import StepChanged
 from belayer.wiring import blobs_in, drivers_in
+
+_SESSIONS = 200
 
 
 def is_driven(home: Path, row: SessionRow) -> bool:
@@ -22,3 +32,41 @@ async def shown_by(home: Path, request: Request) -> Json:
     if not isinstance(request, ApprovalRequested):
         return None
     return await whole(blobs_in(home), "shown", request.shown, request.aside)
+
+
+async def asked_now(
+    desk: Desk, state: SessionState, request: Request, records: Sequence[Record] = ()
+) -> Asked:
+    """The request with all that a person may want to see; the log says what a failed step was given."""
+    see_all = desk.command("show", state.id, "--full")
+    return Asked(
+        request, await shown_by(desk.home, request), await _given(desk.home, request, records), see_all
+    )
+
+
+async def last_logs(engine: Engine) -> list[list[Record]]:
+    """The logs of the last sessions. A damaged one says nothing."""
+    logs: list[list[Record]] = []
+    for row in await engine.sessions(Wanted(limit=_SESSIONS)):
+        try:
+            logs.append(await engine.records(row.id))
+        except StoreError:
+            continue
+    return logs
+
+
+async def _given(home: Path, request: Request, records: Sequence[Record]) -> dict[str, Json] | None:
+    """The parameters of the last try of the step that a request is about."""
+    if isinstance(request, ApprovalRequested) or request.purpose != "failure":
+        return None
+    for record in reversed(in_force(records)):
+        event = record.event() if record.type == "step" else None
+        if isinstance(event, StepChanged) and _is_try(event.key, step_of(request.key)):
+            given = await whole(blobs_in(home), "input", event.input, event.aside)
+            if isinstance(given, dict):
+                return given
+    return None
+
+
+def _is_try(key: str, step: str) -> bool:
+    return key.partition("#")[0] == step

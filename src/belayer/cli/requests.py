@@ -1,10 +1,14 @@
 """What a session asks of a person, as text, and how to answer it from a command line."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
 
 from rich.text import Text
 
+from belayer.cli.calls import barred, call_lines, is_call
 from belayer.cli.desk import Desk
+from belayer.cli.recovery import failure_lines
 from belayer.cli.safe_text import safe_block, safe_line
 from belayer.cli.wording import pretty
 from belayer.sessions.state import Request, SessionState
@@ -14,26 +18,42 @@ from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
 from belayer.vocabulary.ids import RequestId
 
 _SHORTEST = 8
+_LABELS = {"question": "? ", "in_doubt": "? In doubt: ", "budget": "? Budget: "}
+_EDIT = '{"choice": "edit", "params": {…}}'
 
 
-def shown_lines(request: Request, shown: Json = None) -> Iterator[Text]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, what an approval shows, what a failed step was given, and the command that shows all of it."""
+
+    request: Request
+    shown: Json = None
+    params: dict[str, Json] | None = None
+    see_all: str | None = None
+
+
+def shown_lines(asked: Asked, *, full: bool = False) -> Iterator[Text]:
     """The request for a person to read. What the session wrote has a bar before every line: it cannot pose as ours."""
+    request = asked.request
     if isinstance(request, ApprovalRequested):
-        yield Text.assemble(("? Approval: ", "bold yellow"), (safe_line(request.title), "bold"))
-        yield from _barred(pretty(shown))
-        yield Text(f"  digest {request.digest}", style="bright_black")
-        return
-    label = {"question": "? ", "in_doubt": "? In doubt: ", "budget": "? Budget: "}[request.purpose]
-    first, *rest = safe_block(request.prompt).split("\n")
-    yield Text.assemble((label, "bold yellow"), (first, "bold"))
-    yield from _barred("\n".join(rest)) if rest else ()
-    for number, choice in enumerate(request.choices, 1):
-        yield Text.assemble((f"  {number}. ", "cyan"), safe_line(choice))
+        yield from _approval_lines(request, asked.shown, None if full else asked.see_all)
+    elif request.purpose == "failure":
+        yield from failure_lines(request)
+    else:
+        first, *rest = safe_block(request.prompt).split("\n")
+        yield Text.assemble((_LABELS[request.purpose], "bold yellow"), (first, "bold"))
+        yield from barred("\n".join(rest)) if rest else ()
+        for number, choice in enumerate(request.choices, 1):
+            yield Text.assemble((f"  {number}. ", "cyan"), safe_line(choice))
 
 
-def _barred(text: str) -> Iterator[Text]:
-    for line in text.split("\n"):
-        yield Text.assemble(("  │ ", "bright_black"), line)
+def _approval_lines(request: ApprovalRequested, shown: Json, see_all: str | None) -> Iterator[Text]:
+    yield Text.assemble(("? Approval: ", "bold yellow"), (safe_line(request.title), "bold"))
+    if is_call(request, shown):
+        yield from call_lines(request, cast("dict[str, Json]", shown), see_all)
+    else:
+        yield from barred(pretty(shown))
+    yield Text(f"  digest {request.digest}", style="bright_black")
 
 
 def how_to_answer(desk: Desk, state: SessionState, request: Request) -> list[str]:
@@ -41,10 +61,15 @@ def how_to_answer(desk: Desk, state: SessionState, request: Request) -> list[str
     which = ["--request", request.request_id] if len(state.pending) > 1 else []
     if isinstance(request, ApprovalRequested):
         seen = ["--digest", request.digest]
+        always = [desk.command("approve", state.id, "--remember", *seen, *which)] if request.offers else []
         return [
             desk.command("approve", state.id, *seen, *which),
+            *always,
             desk.command("reject", state.id, "--reason", "…", *which),
         ]
+    if request.purpose == "failure":
+        values = [_EDIT if choice == "edit" else choice for choice in request.choices]
+        return [desk.command("answer", state.id, value, *which) for value in values]
     return [desk.command("answer", state.id, _example(request), *which)]
 
 

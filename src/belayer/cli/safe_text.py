@@ -6,8 +6,8 @@ shown by its number, as in `<U+202E>`. Pure.
 
 import unicodedata
 
-# Control, format (bidi, zero-width, tags), surrogate, line and paragraph separator.
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# Control, format (bidi, zero-width, tags), surrogate, unassigned, private; line and paragraph separator.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 # Letters and marks that draw nothing: fillers, joiners and variation selectors.
 _BLANK = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0}

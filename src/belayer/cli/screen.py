@@ -45,7 +45,7 @@ class Screen:
 
     def warn(self, text: str) -> None:
         """Something a person should know although the command goes on."""
-        self.err.print(Text(safe_block(text), style="yellow"), soft_wrap=True)
+        self.err.print(Text(_hung(text), style="yellow"), soft_wrap=True)
 
     @contextmanager
     def waiting(self, text: str) -> Generator[Callable[[str], None]]:
@@ -71,7 +71,7 @@ class Screen:
             self._labelled("hint: ", "bold cyan", problem.hint)
 
     def _labelled(self, label: str, style: str, text: str) -> None:
-        self.err.print(Text.assemble((label, style), " ", safe_block(text)), soft_wrap=True)
+        self.err.print(Text.assemble((label, style), " ", _hung(text)), soft_wrap=True)
 
 
 def open_screen(*, as_json: bool = False, no_input: bool = False) -> Screen:
@@ -79,6 +79,11 @@ def open_screen(*, as_json: bool = False, no_input: bool = False) -> Screen:
     out, err = _console(stderr=False), _console(stderr=True)
     attended = sys.stdin is not None and sys.stdin.isatty() and out.is_terminal
     return Screen(out, err, as_json, interactive=attended and not as_json and not no_input)
+
+
+def _hung(text: str) -> str:
+    """A safe text whose further lines stand back, so that none of them can pose as a message of ours."""
+    return safe_block(text).replace("\n", "\n  ")
 
 
 def _console(*, stderr: bool) -> Console:

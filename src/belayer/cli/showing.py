@@ -6,18 +6,22 @@ from rich.table import Table
 from rich.text import Text
 
 from belayer.cli.desk import Desk
-from belayer.cli.ending import tell_ending
+from belayer.cli.ending import tell_ending, tell_requests
+from belayer.cli.planned import is_plan, titles_of
+from belayer.cli.requests import how_to_answer
 from belayer.cli.safe_text import safe_line, shortened
 from belayer.cli.story import in_words, opened
 from belayer.cli.wording import STATUS_STYLE, STEP_MARK, brief, clock_time, duration
 from belayer.sessions.state import SessionState, StepView
-from belayer.vocabulary.events.event import Status, StepStatus
+from belayer.vocabulary.events.event import Json, Status, StepStatus
+from belayer.vocabulary.events.steps import PlannedStep
 
 _STEPS = 30
 _INPUT_WIDTH = 100
+_ENDED = (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
 
 
-async def draw_session(desk: Desk, state: SessionState, *, driven: bool) -> None:
+async def draw_session(desk: Desk, state: SessionState, *, driven: bool, full: bool = False) -> None:
     """Everything but the events."""
     desk.screen.draw(_facts(state, driven=driven))
     if state.steps or state.plan:
@@ -30,8 +34,9 @@ async def draw_session(desk: Desk, state: SessionState, *, driven: bool) -> None
     desk.screen.say()
     if state.status in (Status.QUEUED, Status.RUNNING):
         _under_way(desk, state, driven=driven)
+        await _asked_meanwhile(desk, state, full=full)
     else:
-        await tell_ending(desk, state)
+        await tell_ending(desk, state, full=full)
 
 
 def event_lines(wires: Sequence[bytes]) -> Iterator[Text]:
@@ -52,6 +57,14 @@ def _under_way(desk: Desk, state: SessionState, *, driven: bool) -> None:
     desk.screen.say(f"  {desk.command(word, state.id)}", style="cyan")
 
 
+async def _asked_meanwhile(desk: Desk, state: SessionState, *, full: bool) -> None:
+    """What a session asks while other steps of it go on."""
+    await tell_requests(desk, state, full=full)
+    for request in state.pending.values():
+        for line in how_to_answer(desk, state, request):
+            desk.screen.say(f"  {safe_line(line)}", style="cyan")
+
+
 def _facts(state: SessionState, *, driven: bool) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bright_black", no_wrap=True)
@@ -69,8 +82,10 @@ def _fact_rows(state: SessionState, *, driven: bool) -> Iterator[tuple[str, Text
     yield "session", Text(state.id)
     yield "status", status
     yield "workflow", Text(f"{safe_line(state.workflow)} ({state.mode})")
-    if state.input:
-        yield "input", Text(shortened(safe_line(brief(state.input)), _INPUT_WIDTH))
+    if given := _given(state):
+        yield "input", Text(shortened(safe_line(brief(given)), _INPUT_WIDTH))
+    if state.workspace:
+        yield "workspace", Text(safe_line(state.workspace))
     if state.created_at and state.updated_at:
         yield "started", Text(clock_time(state.created_at))
         yield "changed", Text(f"{clock_time(state.updated_at)} (event {state.seq})")
@@ -86,6 +101,11 @@ def _fact_rows(state: SessionState, *, driven: bool) -> Iterator[tuple[str, Text
         yield "used", Text(_usage(state))
 
 
+def _given(state: SessionState) -> Json:
+    """What the session was started with; of a plan its inputs, for its steps are listed anyway."""
+    return state.input.get("inputs") if isinstance(state.input, dict) and is_plan(state) else state.input
+
+
 def _usage(state: SessionState) -> str:
     parts = [f"{state.usage.steps} steps", duration(state.usage.seconds)]
     parts += [f"{state.usage.tokens} tokens"] if state.usage.tokens else []
@@ -95,12 +115,20 @@ def _usage(state: SessionState) -> str:
 
 
 def _steps(state: SessionState) -> Table:
-    titles = {step.key: step.title for step in state.plan}
     table = Table(box=None, header_style="bright_black", pad_edge=False)
     table.add_column("")
     table.add_column("STEP", no_wrap=True, overflow="ellipsis", max_width=70)
     table.add_column("TIME", justify="right", no_wrap=True)
     table.add_column("AFTER IT: SEQ", justify="right", no_wrap=True)
+    if is_plan(state):
+        _add_planned(table, state)
+    else:
+        _add_done(table, state)
+    return table
+
+
+def _add_done(table: Table, state: SessionState) -> None:
+    titles = titles_of(state)
     rows = [step for step in state.steps.values() if not _is_value(step)]
     if len(rows) > _STEPS:
         table.add_row(
@@ -117,7 +145,35 @@ def _steps(state: SessionState) -> Table:
             table.add_row(
                 Text(*STEP_MARK[StepStatus.PENDING]), Text(safe_line(ahead.title), "bright_black"), "", ""
             )
-    return table
+
+
+def _add_planned(table: Table, state: SessionState) -> None:
+    """The steps of a plan in its order, each as its last try left it."""
+    ended = [step for step in state.plan if state.planned(step) in _ENDED]
+    ahead = [step for step in state.plan if state.planned(step) not in _ENDED]
+    if len(ended) > _STEPS:
+        earlier = f"… {len(ended) - _STEPS} earlier steps (all with --json)"
+        table.add_row("", Text(earlier, "bright_black"), "", "")
+    for step in [*ended[-_STEPS:], *ahead[:_STEPS]]:
+        _add_step(table, state, step)
+    if len(ahead) > _STEPS:
+        table.add_row("", Text(f"… {len(ahead) - _STEPS} more steps", "bright_black"), "", "")
+
+
+def _add_step(table: Table, state: SessionState, step: PlannedStep) -> None:
+    status, tried = state.planned(step), state.tries.get(step.key)
+    label = Text(safe_line(step.title))
+    label.append(f"  {safe_line(step.tool or '')}", "bright_black")
+    if tried is None:
+        table.add_row(Text(*STEP_MARK[status]), label, "", "")
+        return
+    number = tried.key.partition("#")[2]
+    label.append(f" (try {number})" if number else "", "yellow")
+    label.append(f" (attempt {tried.attempt})" if tried.attempt > 1 else "", "yellow")
+    label.append(f"  {safe_line(tried.problem.detail)}" if tried.problem else "", "red")
+    label.append(f"  {safe_line(tried.reason)}" if tried.reason else "", "bright_black")
+    took = duration(tried.seconds) if tried.seconds else ""
+    table.add_row(Text(*STEP_MARK[status]), label, took, str(tried.seq))
 
 
 def _is_value(step: StepView) -> bool:

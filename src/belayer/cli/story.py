@@ -3,15 +3,18 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
+from belayer.cli.planned import label_of
 from belayer.cli.safe_text import safe_line, shortened
-from belayer.cli.wording import brief, duration
+from belayer.cli.wording import brief, clock_time, duration
 
 _LONGEST = 200
 _VALUES = ("now", "random")
 
 Data = Mapping[str, Any]
+Titles = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +33,14 @@ def opened(wire: bytes) -> Envelope:
     return Envelope(frame["seq"], frame["type"], frame["timestamp"], frame["data"])
 
 
-def told(envelope: Envelope, titles: Mapping[str, str] | None = None) -> str | None:
+def told(envelope: Envelope, titles: Titles | None = None) -> str | None:
     """The line for a person who watches, or None when there is nothing to tell."""
     if _is_quiet(envelope):
         return None
     return in_words(envelope, titles)
 
 
-def in_words(envelope: Envelope, titles: Mapping[str, str] | None = None) -> str:
+def in_words(envelope: Envelope, titles: Titles | None = None) -> str:
     """The line for any event. `titles` has the names that the plan gave to steps."""
     words = _WORDS.get(envelope.type, _anything)
     return shortened(safe_line(words(envelope.data, titles or {})), _LONGEST)
@@ -58,7 +61,7 @@ def _is_quiet(envelope: Envelope) -> bool:
             return False
 
 
-def _session(data: Data, _titles: Mapping[str, str]) -> str:
+def _session(data: Data, _titles: Titles) -> str:
     begun = data.get("begun")
     if begun:
         return f"session started: {begun['title']} (workflow {begun['workflow']}, {begun['mode']})"
@@ -66,41 +69,68 @@ def _session(data: Data, _titles: Mapping[str, str]) -> str:
     return f"session {data['status']}{reason}"
 
 
-def _step(data: Data, titles: Mapping[str, str]) -> str:
-    key, status = str(data["key"]), str(data["status"])
-    label = titles.get(key, key)
+def _step(data: Data, titles: Titles) -> str:
+    label, status = label_of(str(data["key"]), titles), str(data["status"])
+    if status == "skipped":
+        step = label_of(str(data["key"]).partition("#")[0], titles)
+        return f"skipped: {step}: {data.get('reason') or 'left out'}"
     if status == "completed" and data.get("seconds") is None:
         return f"{label}: {brief(data.get('output'))}" if data["name"] in _VALUES else f"done: {label}"
     took = f" ({duration(data['seconds'])})" if data.get("seconds") is not None else ""
     attempt = f" at attempt {data['attempt']}" if data.get("attempt", 1) > 1 else ""
     word = {"completed": "done", "running": "begun"}.get(status, status)
-    why = f": {data['problem']['detail']}" if data.get("problem") else ""
+    told = data["problem"]["detail"] if data.get("problem") else data.get("reason")
+    why = f": {told}" if told else ""
     return f"{word}: {label}{took}{attempt}{why}"
 
 
-def _retry(data: Data, titles: Mapping[str, str]) -> str:
-    label = titles.get(data["key"], data["key"])
+def _retry(data: Data, titles: Titles) -> str:
+    label = label_of(str(data["key"]), titles)
     after = f" in {duration(data['delay'])}" if data["delay"] else ""
     return f"tries again{after}: {label} (attempt {data['attempt']}: {data['problem']['detail']})"
 
 
-def _response(data: Data, _titles: Mapping[str, str]) -> str:
+def _response(data: Data, _titles: Titles) -> str:
     notes = f" ({data['notes']})" if data.get("notes") else ""
     if data.get("approved") is None:
         return f"answered: {brief(data.get('value'))}"
-    return ("approved" if data["approved"] else "rejected") + notes
+    always = ", also for calls like it in this session" if data.get("remember") else ""
+    return ("approved" if data["approved"] else "rejected") + always + notes
 
 
-def _log(data: Data, _titles: Mapping[str, str]) -> str:
+def _limit(data: Data, titles: Titles) -> str:
+    kind = {"rate": "rate limit", "concurrency": "limit of calls at once"}.get(data["limit"], data["limit"])
+    after = f", {duration(data['delay'])}" if data.get("delay") else ""
+    return f"waits: {kind} of {data['name']}{after} ({label_of(str(data['key']), titles)})"
+
+
+def _breaker(data: Data, _titles: Titles) -> str:
+    means = {
+        "open": "it failed so often that it is left alone for a while",
+        "half_open": "one call is let through to see whether it works again",
+        "closed": "it works again",
+    }
+    until = f" until {clock_time(datetime.fromisoformat(data['until']))}" if data.get("until") else ""
+    return f"circuit breaker of {data['name']} is {data['state']}{until}: {means.get(data['state'], '')}"
+
+
+def _restored(data: Data, _titles: Titles) -> str:
+    counts = f"{data.get('written', 0)} written, {data.get('deleted', 0)} deleted"
+    skipped: list[str] = list(data.get("skipped") or ())
+    left = f", {len(skipped)} left as they are: {', '.join(skipped)}" if skipped else ""
+    return f"files brought back: {counts}{left}"
+
+
+def _log(data: Data, _titles: Titles) -> str:
     level = data.get("level", "info")
     return f"{'' if level == 'info' else level + ': '}{data['text']}"
 
 
-def _anything(data: Data, _titles: Mapping[str, str]) -> str:
+def _anything(data: Data, _titles: Titles) -> str:
     return brief(dict(data))
 
 
-_WORDS: Mapping[str, Callable[[Data, Mapping[str, str]], str]] = {
+_WORDS: Mapping[str, Callable[[Data, Titles], str]] = {
     "session": _session,
     "step": _step,
     "retry": _retry,
@@ -115,6 +145,8 @@ _WORDS: Mapping[str, Callable[[Data, Mapping[str, str]], str]] = {
     "interrupt": lambda data, _: f"interrupt{': ' + data['reason'] if data.get('reason') else ''}",
     "resume": lambda data, _: f"resumed from {data['from_status']}",
     "budget": lambda data, _: f"budget of {data['allowed']:g} {data['limit']} used up ({data['used']:g})",
-    "breaker": lambda data, _: f"circuit breaker of {data['name']} is {data['state']}",
+    "breaker": _breaker,
+    "limit": _limit,
+    "restored": _restored,
     "progress": lambda data, _: f"{data.get('percent', 0):.0f} % {data.get('text', '')}".strip(),
 }

@@ -6,10 +6,14 @@ from pathlib import Path
 
 from belayer.vocabulary.errors import ConfigurationError, UnknownWorkflow
 from belayer.workflows.files import KnownFiles, load
+from belayer.workflows.plan.workflow import NAME as PLAN
 from belayer.workflows.survey import survey
 from belayer.workflows.workflow import Workflow, as_workflow
 
 BUILT_IN: Mapping[str, Workflow] = {workflow.name: workflow for workflow in [as_workflow(survey)]}
+
+# What has to be loaded to drive a session. Nothing for a plan: every engine can carry those out.
+Code = tuple[Workflow, ...]
 
 
 def workflow_for(target: str, home: Path) -> Workflow:
@@ -18,7 +22,7 @@ def workflow_for(target: str, home: Path) -> Workflow:
     if path is None:
         return _started_by_name(target, home)
     workflow = load(path, function)
-    if workflow.name in BUILT_IN:
+    if workflow.name in BUILT_IN or workflow.name == PLAN:
         raise ConfigurationError(
             f"{path} has a workflow called {workflow.name}, and so has Belayer itself.",
             "Rename the function, so that its sessions can be told apart.",
@@ -29,16 +33,21 @@ def workflow_for(target: str, home: Path) -> Workflow:
 
 def _started_by_name(name: str, home: Path) -> Workflow:
     try:
-        return workflow_named(name, home)
+        return _named(name, home)
     except UnknownWorkflow as error:
         raise UnknownWorkflow(
             f"There is no workflow {name!r} here.",
-            f"Name a Python file with a workflow (belayer run flow.py), or one of: {', '.join(BUILT_IN)}.",
+            "Name a plan (belayer run plan.yaml), a Python file with a workflow (belayer run flow.py),"
+            f" or one of: {', '.join(BUILT_IN)}.",
         ) from error
 
 
-def workflow_named(name: str, home: Path) -> Workflow:
-    """A workflow by the name that sessions know it by."""
+def code_named(name: str, home: Path) -> Code:
+    """The code of sessions by the name that they know it by."""
+    return () if name == PLAN else (_named(name, home),)
+
+
+def _named(name: str, home: Path) -> Workflow:
     return BUILT_IN[name] if name in BUILT_IN else _known(home).load(name)
 
 

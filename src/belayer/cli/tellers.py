@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
 from belayer.cli.live import LiveTeller
+from belayer.cli.planned import is_part, titles_of
 from belayer.cli.safe_text import safe_line
 from belayer.cli.screen import Screen
 from belayer.cli.story import opened, told
@@ -27,7 +28,10 @@ class PlainTeller:
         self._screen = screen
 
     def hear(self, state: SessionState, frame: Frame) -> None:
-        line = told(opened(frame.wire), {step.key: step.title for step in state.plan})
+        envelope = opened(frame.wire)
+        if envelope.type == "step" and is_part(state, str(envelope.data["key"])):
+            return
+        line = told(envelope, titles_of(state))
         if line is not None:
             self._screen.say(line)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -35,9 +35,10 @@ def unfit_refused() -> Generator[None]:
         yield
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        what = ".".join(str(part) for part in first["loc"]) or "This"
+        what = ".".join(str(part) for part in first["loc"])
         raise Refused(
-            f"The {what} cannot be taken: {first['msg']}.", "Correct it, then try again."
+            f"{f'The {what}' if what else 'This'} cannot be taken: {first['msg']}.",
+            "Correct it, then try again.",
         ) from error
 
 
@@ -80,7 +81,7 @@ def answer_from(request: InputRequested, text: str) -> Json:
         case "confirm":
             return _yes_or_no(text)
         case "choice":
-            return _choice(request.choices, text)
+            return _choice(request.choices, text, by_letter=request.purpose == "failure")
         case "form":
             return json_or_text(text)
 
@@ -90,14 +91,30 @@ def _yes_or_no(text: str) -> Json:
     return True if word in _YES else False if word in _NO else text
 
 
-def _choice(choices: Sequence[str], text: str) -> Json:
-    """A choice by its text, by its number, or as an object with more to say."""
+def changes_from(text: str, params: Mapping[str, Json]) -> dict[str, Json]:
+    """Parameters after a typed change: one as NAME=VALUE, or all as a JSON object. ValueError says what is wrong."""
+    name, equals, value = text.partition("=")
+    if equals and name.strip().isidentifier():
+        return {**params, name.strip(): json_or_text(value.strip())}
+    try:
+        whole = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"This is neither NAME=VALUE nor JSON: {error}.") from error
+    if not isinstance(whole, dict):
+        raise ValueError('This is not an object like {"path": "a.txt"}.')
+    return cast("dict[str, Json]", whole)
+
+
+def _choice(choices: Sequence[str], text: str, *, by_letter: bool) -> Json:
+    """A choice by its text, by its number, perhaps by its first letter, or as an object with more to say."""
     if text in choices:
         return text
     word = text.strip()
     if word.isdecimal() and 1 <= int(word) <= len(choices):
         return choices[int(word) - 1]
     same = [choice for choice in choices if choice.lower() == word.lower()]
+    if by_letter and len(word) == 1:
+        same = [choice for choice in choices if choice[:1] == word.lower()]
     return same[0] if len(same) == 1 else json_or_text(text)
 
 

@@ -66,6 +66,11 @@ def brief(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def counted(count: int, what: str) -> str:
+    """So many of something, in the right number."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def clock_time(at: datetime) -> str:
     """A time on this machine's clock."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -58,7 +58,7 @@ async def _ask(drive: Drive, step: Step, call: Call, ruling: Ruling) -> None:
     given = drive.journal.answer_to(known)
     if given is not None and not given.approved:
         raise Rejected(
-            f"A person said no to {_title(step, call)}{': ' + given.notes if given.notes else '.'}",
+            f"A person said no to {_title(step, call)}{': ' + given.notes.rstrip('.') if given.notes else ''}.",
             "Change what it does, or leave it out.",
         )
     if known.digest != asked.digest:

@@ -62,6 +62,9 @@ def show(
     prefix: SessionPrefix,
     events: Annotated[bool, typer.Option("--events", help="Also every event.")] = False,
     after: After = 0,
+    full: Annotated[
+        bool, typer.Option("--full", help="Cut nothing, however long: calls to approve, results.")
+    ] = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -77,7 +80,7 @@ def show(
             shape = await session_as_json(desk, state)
             desk.screen.answer(shape | ({"events": [json.loads(wire) for wire in wires]} if events else {}))
             return Exit.DONE
-        await draw_session(desk, state, driven=driven)
+        await draw_session(desk, state, driven=driven, full=full)
         for line in event_lines(wires):
             desk.screen.say(line)
         return Exit.DONE

@@ -13,7 +13,7 @@ from belayer.cli.options import AsJson, Detach, Home, NoInput, Reason
 from belayer.cli.outcome import tell_status
 from belayer.cli.reading import is_driven
 from belayer.cli.safe_text import safe_line
-from belayer.cli.targets import workflow_named
+from belayer.cli.targets import Code, code_named
 from belayer.cli.values import unfit_refused
 from belayer.engine import Engine
 from belayer.sessions.rows import SessionRow
@@ -22,7 +22,6 @@ from belayer.vocabulary.commands import Resume
 from belayer.vocabulary.errors import BelayerError
 from belayer.vocabulary.events.event import FINAL, Status
 from belayer.vocabulary.ids import SessionId
-from belayer.workflows.workflow import Workflow
 
 # A session in one of these goes on as soon as somebody drives it; no command is needed, or possible.
 _READY = frozenset({Status.QUEUED, Status.RUNNING, Status.WAITING})
@@ -63,7 +62,7 @@ async def _resume(desk: Desk, prefix: str, reason: str | None, *, detach: bool) 
         after = state.seq
         driven = is_driven(desk.home, await engine.row(session_id))
         followed = detach or driven or state.status in FINAL
-        workflow = None if followed else workflow_named(state.workflow, desk.home)
+        code = None if followed else code_named(state.workflow, desk.home)
         if state.status not in _READY:
             with unfit_refused():
                 command = Resume(reason=reason)
@@ -71,7 +70,7 @@ async def _resume(desk: Desk, prefix: str, reason: str | None, *, detach: bool) 
     if detach:
         tell_status(desk, state)
         return Exit.DONE
-    return await drive_on(desk, session_id, workflow, after=after)
+    return await drive_on(desk, session_id, code, after=after)
 
 
 async def _resume_all(desk: Desk) -> int:
@@ -79,11 +78,12 @@ async def _resume_all(desk: Desk) -> int:
         rows = [
             row for row in await engine.sessions(Wanted(statuses=_READY, limit=_MOST)) if _to_drive(desk, row)
         ]
-    workflows = _loaded(desk, {row.workflow for row in rows})
-    chosen = {row.id for row in rows if row.workflow in workflows}
+    known = _loaded(desk, {row.workflow for row in rows})
+    chosen = {row.id for row in rows if row.workflow in known}
+    workflows = [workflow for code in known.values() for workflow in code]
     desk.when_stopped = f"Stopped. The sessions are kept; go on with: {desk.command('resume', '--all')}"
     endings: dict[SessionId, Status] = {}
-    async with desk.engine(set(chosen), *workflows.values()) as engine, asyncio.TaskGroup() as group:
+    async with desk.engine(set(chosen), *workflows) as engine, asyncio.TaskGroup() as group:
         for row in rows:
             if row.id in chosen:
                 group.create_task(_see_through(desk, engine, row, endings))
@@ -99,12 +99,12 @@ def _to_drive(desk: Desk, row: SessionRow) -> bool:
     return not is_driven(desk.home, row) and (row.status is not Status.WAITING or row.wake_at is not None)
 
 
-def _loaded(desk: Desk, names: set[str]) -> dict[str, Workflow]:
-    """The workflows that can be loaded here; the sessions of others are left alone."""
-    found: dict[str, Workflow] = {}
+def _loaded(desk: Desk, names: set[str]) -> dict[str, Code]:
+    """The code that can be loaded here, by workflow; the sessions of others are left alone."""
+    found: dict[str, Code] = {}
     for name in sorted(names):
         try:
-            found[name] = workflow_named(name, desk.home)
+            found[name] = code_named(name, desk.home)
         except BelayerError as error:
             desk.screen.warn(f"Sessions of the workflow {name} are left alone: {error.detail}")
     return found

@@ -9,12 +9,11 @@ from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
 from belayer.cli.listing import row_as_json
 from belayer.cli.options import AsJson, Home, Yes
-from belayer.cli.people import confirm
+from belayer.cli.people import be_sure
 from belayer.cli.safe_text import safe_line
 from belayer.cli.values import age_from
 from belayer.sessions.integrity import Damage
 from belayer.sessions.rows import SessionRow
-from belayer.vocabulary.errors import Refused
 
 _MOST_LINES = 20
 
@@ -67,7 +66,7 @@ def prune(
             chosen = await engine.prune(older_than=oldest, keep=keep, dry_run=True)
             _tell_chosen(desk, chosen)
             if chosen and not dry_run:
-                await _be_sure(desk, len(chosen), yes=yes)
+                await be_sure(desk, f"Remove {len(chosen)} sessions for good?", yes=yes)
                 chosen = await engine.prune(older_than=oldest, keep=keep)
                 desk.screen.say(f"Removed {len(chosen)} sessions.")
         desk.screen.answer({"dry_run": dry_run, "sessions": [row_as_json(row) for row in chosen]})
@@ -107,14 +106,3 @@ def _tell_chosen(desk: Desk, chosen: list[SessionRow]) -> None:
         desk.screen.say(f"  {row.id}  {row.status:<10} {safe_line(row.title)}")
     if len(chosen) > _MOST_LINES:
         desk.screen.say(f"  … and {len(chosen) - _MOST_LINES} more")
-
-
-async def _be_sure(desk: Desk, count: int, *, yes: bool) -> None:
-    if yes:
-        return
-    if not desk.screen.interactive:
-        raise Refused(
-            "Nobody is here to confirm this. Nothing was changed.", "Add --yes to do it all the same."
-        )
-    if not await confirm(desk.screen, f"Remove {count} sessions for good?"):
-        raise Refused("Not confirmed. Nothing was changed.")
