@@ -62,7 +62,6 @@ from belayer.vocabulary.ids import RequestId, SessionId, new_session_id
 from belayer.vocabulary.rules import Rule
 from belayer.workflows.workflow import as_workflow
 from belayer.workspace.plan import Change
-from belayer.workspace.workspace import restored
 
 _STATUS_EVENTS = frozenset({"session"})
 _AT_REST = frozenset(Status) - {Status.QUEUED, Status.RUNNING}
@@ -295,7 +294,7 @@ class Engine:
         await self._parts.log.decide(
             session_id, lambda state, now: restoring(decide(state, command, now), kept)
         )
-        done = restored(kept, await workspace.restore(kept))
+        done = await workspace.restore(kept)
         await self._parts.log.decide(session_id, lambda _state, _now: [done])
 
     async def _approve(self, session_id: SessionId, command: Approve) -> None:

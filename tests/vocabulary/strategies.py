@@ -162,6 +162,7 @@ BY_CLASS: dict[type, st.SearchStrategy[Any]] = {
     WorkspaceRestored: st.builds(
         WorkspaceRestored,
         tree=st.text("0123456789abcdef", min_size=40, max_size=40),
+        before=st.none() | snapshots,
         written=counts,
         deleted=counts,
         skipped=st.lists(texts, max_size=3).map(tuple),

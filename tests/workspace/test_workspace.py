@@ -16,7 +16,7 @@ from belayer.vocabulary.errors import (
     WorkspaceMoved,
 )
 from belayer.workspace.plan import Change
-from belayer.workspace.workspace import Workspace, Workspaces, restored
+from belayer.workspace.workspace import Workspace, Workspaces
 from tests.workspace.trees import git, held, make
 
 
@@ -41,8 +41,18 @@ async def test_files_come_back(workspace: Workspace, folder: Path) -> None:
     snapshot = await workspace.snapshot()
     make(folder, {"a": b"2"})
     assert await workspace.changes(snapshot) == [Change("a", "write")]
-    assert await workspace.restore(snapshot) == [Change("a", "write")]
+    done = await workspace.restore(snapshot)
+    assert (done.tree, done.written, done.deleted) == (snapshot.tree, 1, 0)
     assert held(folder) == {"a": ("file", False, b"1")}
+
+
+async def test_what_a_restore_takes_away_was_kept(workspace: Workspace, folder: Path) -> None:
+    make(folder, {"a": b"1"})
+    snapshot = await workspace.snapshot()
+    make(folder, {"a": b"2", "never kept before": b"3"})
+    before = (await workspace.restore(snapshot)).before
+    assert before is not None
+    assert [workspace.snapshots.content(before, path) for path in ("a", "never kept before")] == [b"2", b"3"]
 
 
 async def test_files_of_another_commit_are_not_brought_back(workspace: Workspace, folder: Path) -> None:
@@ -94,7 +104,8 @@ async def test_the_home_inside_a_workspace_is_neither_shown_nor_kept_nor_touched
     make(folder, {"a": b"", "state/belayer.db": b"1"})
     snapshot = await workspace.snapshot()
     make(folder, {"state/belayer.db": b"2", "state/more": b""})
-    assert await workspace.restore(snapshot) == []
+    done = await workspace.restore(snapshot)
+    assert (done.written, done.deleted, done.skipped) == (0, 0, ())
     assert [entry.path for entry in workspace.root.entries().entries] == ["a"]
     assert workspace.snapshots.content(snapshot, "state/belayer.db") is None
 
@@ -196,12 +207,18 @@ async def test_what_was_never_kept_is_said_to_be_missing(workspace: Workspace, n
         await workspace.kept(name)
 
 
-async def test_a_restore_is_told_in_numbers_and_by_what_was_skipped(workspace: Workspace) -> None:
+async def test_a_restore_is_told_in_numbers_and_by_what_was_skipped(
+    workspace: Workspace, folder: Path, tmp_path: Path
+) -> None:
+    make(folder, {f"{number:03}": b"x" for number in range(300)} | {"a": b"1"})
     snapshot = await workspace.snapshot()
-    skips = [Change(f"{number:03}", "skip", "It is a link.") for number in range(300)]
-    event = restored(snapshot, [Change("a", "write"), Change("b", "delete"), *skips])
+    make(folder, {"a": b"2", "b": b"3"})
+    for number in range(300):
+        (folder / f"{number:03}").unlink()
+        (folder / f"{number:03}").symlink_to(tmp_path)
+    event = await workspace.restore(snapshot)
     assert (event.tree, event.written, event.deleted, len(event.skipped)) == (snapshot.tree, 1, 1, 201)
-    assert (event.skipped[0], event.skipped[-1]) == ("000: It is a link.", "… and 100 more")
+    assert (event.skipped[0][:5], event.skipped[-1]) == ("000: ", "… and 100 more")
 
 
 def test_without_a_home_workspaces_go_with_the_process() -> None:

@@ -44,7 +44,7 @@ from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.events.lifecycle import Begun, ErrorMet, SessionChanged
 from belayer.vocabulary.ids import SessionId
 from belayer.workflows.workflow import Workflows
-from belayer.workspace.workspace import Workspaces, restored
+from belayer.workspace.workspace import Workspaces
 
 _logger = structlog.get_logger()
 
@@ -182,8 +182,7 @@ class Driving:
         workspace = self.parts.workspaces.of(Path(drive.begun.workspace))
         await workspace.check()
         if drive.journal.unrestored is not None:  # a rewind was stopped before it came to the files
-            changes = await workspace.restore(drive.journal.unrestored)
-            await drive.recorder.append(restored(drive.journal.unrestored, changes))
+            await drive.recorder.append(await workspace.restore(drive.journal.unrestored))
 
     def _left(self, run: Run, drive: Drive) -> Ending | None:
         """What a run that left amounts to, whatever its workflow made of that."""

@@ -47,10 +47,13 @@ class Workspace:
         await asyncio.to_thread(self._refuse_if_moved, snapshot)
         return await asyncio.to_thread(self.snapshots.changes, self.root, snapshot)
 
-    async def restore(self, snapshot: Snapshot) -> list[Change]:
-        """Make the files what they were; what was done."""
+    async def restore(self, snapshot: Snapshot) -> WorkspaceRestored:
+        """Make the files what they were, having kept what they are; what was done, for the log."""
         await asyncio.to_thread(self._refuse_if_moved, snapshot)
-        return await asyncio.to_thread(self.snapshots.restore, self.root, snapshot)
+        before = await self.snapshot()
+        return _restored(
+            snapshot, before, await asyncio.to_thread(self.snapshots.restore, self.root, snapshot)
+        )
 
     async def digests(self, paths: Iterable[str]) -> dict[str, str | None]:
         """By what it shows that something at one of the paths has changed; None for nothing."""
@@ -92,14 +95,17 @@ class Workspace:
             )
 
 
-def restored(snapshot: Snapshot, changes: Sequence[Change]) -> WorkspaceRestored:
-    """What a restore did, for the log."""
+def _restored(snapshot: Snapshot, before: Snapshot, changes: Sequence[Change]) -> WorkspaceRestored:
     kinds = Counter(change.kind for change in changes)
     skipped = [f"{change.path}: {change.why}" for change in changes if change.kind == "skip"]
     if len(skipped) > _MOST_NAMED:
         skipped[_MOST_NAMED:] = [f"… and {len(skipped) - _MOST_NAMED} more"]
     return WorkspaceRestored(
-        tree=snapshot.tree, written=kinds["write"], deleted=kinds["delete"], skipped=tuple(skipped)
+        tree=snapshot.tree,
+        before=before,
+        written=kinds["write"],
+        deleted=kinds["delete"],
+        skipped=tuple(skipped),
     )
 
 

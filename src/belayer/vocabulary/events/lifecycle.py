@@ -86,10 +86,11 @@ class CheckpointMade(Event):
 
 
 class WorkspaceRestored(Event):
-    """A rewind brought the workspace's files back too."""
+    """A rewind brought the workspace's files back too. `before` has what was there until then, so nothing is lost."""
 
     type: Literal["restored"] = "restored"
     tree: str
+    before: Snapshot | None = None
     written: int = 0
     deleted: int = 0
     skipped: tuple[str, ...] = ()
