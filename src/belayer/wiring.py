@@ -70,7 +70,7 @@ async def open_engine(
 async def kept_in(home: Path, clock: Clock) -> AsyncGenerator[Keeping]:
     """A folder with a SQLite file, blobs, and the locks of the processes that drive."""
     try:
-        await asyncio.to_thread(home.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread(home.mkdir, mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreReadOnly(
             f"The folder {home} cannot be made ({error.strerror}).",

@@ -19,6 +19,7 @@ from belayer.cli.commands import (
     policy,
     resume,
     run,
+    serve,
     stop,
     tools,
     upkeep,
@@ -38,6 +39,7 @@ COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
         ("show", look.show, "belayer show 0199a3f2 --events"),
         ("follow", look.follow, "belayer follow 0199a3f2"),
         ("demo", demo.demo, "belayer demo"),
+        ("serve", serve.serve, "belayer serve --port 8700"),
     ],
     "Answer": [
         ("answer", decide.answer, 'belayer answer 0199a3f2 "the blue one"'),

@@ -57,20 +57,23 @@ class Desk:
 
 Group = BaseExceptionGroup[BaseException]
 Work = Callable[[Desk], Awaitable[int]]
+Loop = Callable[[], asyncio.AbstractEventLoop]
 
 
-def carry_out(work: Work, *, home: Path | None, as_json: bool, no_input: bool = False) -> None:
+def carry_out(
+    work: Work, *, home: Path | None, as_json: bool, no_input: bool = False, loop: Loop | None = None
+) -> None:
     """Do a command's work and end with its exit code."""
     screen = open_screen(as_json=as_json, no_input=no_input)
-    raise typer.Exit(_code_of(work, screen, home))
+    raise typer.Exit(_code_of(work, screen, home, loop))
 
 
-def _code_of(work: Work, screen: Screen, home: Path | None) -> int:
+def _code_of(work: Work, screen: Screen, home: Path | None, loop: Loop | None) -> int:
     desk: Desk | None = None
     try:
         desk = Desk(screen, read_settings(home=home), home)
         with logs_for(desk.home, desk.notices), _ungrouped():
-            return _in_loop(work, desk)
+            return _in_loop(work, desk, loop)
     except BelayerError as error:
         screen.trouble(error.problem())
         return exit_after(error)
@@ -79,15 +82,15 @@ def _code_of(work: Work, screen: Screen, home: Path | None) -> int:
         return Exit.STOPPED
 
 
-def _in_loop(work: Work, desk: Desk) -> int:
+def _in_loop(work: Work, desk: Desk, loop: Loop | None) -> int:
     async def go() -> int:
         this = cast("asyncio.Task[int]", asyncio.current_task())
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
         return await work(desk)
 
     try:
-        with _ungrouped():
-            return asyncio.run(go())
+        with _ungrouped(), asyncio.Runner(loop_factory=loop) as runner:
+            return runner.run(go())
     except asyncio.CancelledError as error:
         raise KeyboardInterrupt from error  # SIGTERM is a polite end, the same as Ctrl-C
     except (BelayerError, BrokenPipeError):

@@ -47,6 +47,11 @@ def code_named(name: str, home: Path) -> Code:
     return () if name == PLAN else (_named(name, home),)
 
 
+def known_names(home: Path) -> list[str]:
+    """The workflows that come with Belayer, and those that were run here before."""
+    return [*BUILT_IN, *_known(home).names()]
+
+
 def _named(name: str, home: Path) -> Workflow:
     return BUILT_IN[name] if name in BUILT_IN else _known(home).load(name)
 

@@ -64,6 +64,10 @@ class KnownFiles:
         aside.write_text(json.dumps(known, indent=2), encoding="utf-8")
         aside.replace(self._path)
 
+    def names(self) -> list[str]:
+        """The workflows that were run here before."""
+        return sorted(self._read())
+
     def load(self, workflow: str) -> Workflow:
         """Load a workflow that was run here before."""
         known = self._read()

@@ -1,0 +1,68 @@
+"""Run the server: REST, WebSocket, SSE and MCP over HTTP, on this machine unless told otherwise."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+import uvloop
+
+from belayer.cli.desk import Desk, carry_out
+from belayer.cli.exits import Exit
+from belayer.cli.options import AsJson, Home
+from belayer.cli.targets import code_named, known_names
+from belayer.vocabulary.errors import BelayerError
+from belayer.workflows.workflow import Workflow
+
+
+def serve(
+    host: Annotated[
+        str | None,
+        typer.Option(
+            help="Where to listen. Beyond this machine only if you say so.", show_default="127.0.0.1"
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="0 takes any that is free.", show_default="8700")
+    ] = None,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Serve the API and drive sessions until stopped."""
+
+    async def work(desk: Desk) -> int:
+        # Only this command needs the web framework, which takes a while to import.
+        from belayer.api.serve import serve as listen  # noqa: PLC0415
+        from belayer.api.token import token_in  # noqa: PLC0415
+
+        settings = desk.settings.model_copy(
+            update={name: value for name, value in (("host", host), ("port", port)) if value is not None}
+        )
+        token = settings.token.get_secret_value() if settings.token else token_in(settings.home)
+        desk = Desk(desk.screen, settings, desk.home_given, desk.when_stopped, desk.notices)
+
+        def ready(address: str) -> None:
+            desk.screen.say(f"Belayer listens at {address}/?token={token}")
+            desk.screen.say(
+                "Open this link in a browser, or send the token as `Authorization: Bearer TOKEN`. Ctrl-C stops."
+            )
+            desk.screen.answer({"address": address, "token": token})
+
+        async with desk.engine("all", *_code(desk)) as engine:
+            try:
+                await listen(engine, settings, token, ready)
+            except asyncio.CancelledError:
+                desk.screen.say("Stopping: steps under way get a few seconds to end.")
+        return Exit.DONE
+
+    carry_out(work, home=home, as_json=as_json, loop=uvloop.new_event_loop)
+
+
+def _code(desk: Desk) -> list[Workflow]:
+    """Whatever was run here before; what cannot be loaded any more is told, and its sessions wait."""
+    found: list[Workflow] = []
+    for name in known_names(desk.home):
+        try:
+            found += code_named(name, desk.home)
+        except BelayerError as error:
+            desk.screen.warn(f"The workflow {name} cannot be loaded, so its sessions wait: {error.detail}")
+    return found
