@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from belayer import Effect
-from bench import belayer_steps, peer_dbos, peer_langgraph, raw_sqlite
+from bench import belayer_steps, peer_dbos, peer_langgraph, plans, raw_sqlite
 from bench.rounds import SETTLED, Contestant, interleaved, ratio, spread
 from bench.table import TIMES, Figure, Row, Wanted, show, write
 
@@ -148,6 +148,7 @@ async def main(arguments: argparse.Namespace) -> int:
         *await waiting(10_000 // scale),
         *await replaying(10_000 // scale),
         *await storage(2_000 // scale),
+        *await plans.overhead(plans.STEPS // scale),
     ]
     show(rows, Console(width=140))
     write(rows, arguments.out, {"rounds": ROUNDS, "payload_bytes": len(PAYLOAD), "quick": arguments.quick})

@@ -14,7 +14,7 @@ from belayer.execution.run import Run
 from belayer.sessions.record import Record
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState
-from belayer.sessions.store import Answers, Due, Proposal, Store, Wanted
+from belayer.sessions.store import Answers, Changes, Counts, Due, Hour, Mark, Proposal, Store, Wanted
 from belayer.settings import Settings
 from belayer.vocabulary.clock import Clock, ManualClock
 from belayer.vocabulary.events.catalog import AnyEvent
@@ -315,6 +315,22 @@ class MortalStore:
     async def idle_since(self, before: int) -> list[SessionId]:
         await self._life.still_here()
         return await self._inner.idle_since(before)
+
+    async def counts(self) -> Counts:
+        await self._life.still_here()
+        return await self._inner.counts()
+
+    async def hours(self, since: int) -> list[Hour]:
+        await self._life.still_here()
+        return await self._inner.hours(since)
+
+    async def written_last(self) -> Mark:
+        await self._life.still_here()
+        return await self._inner.written_last()
+
+    async def changed_since(self, mark: Mark) -> Changes:
+        await self._life.still_here()
+        return await self._inner.changed_since(mark)
 
     async def remove(self, session_ids: Sequence[SessionId]) -> None:
         await self._life.still_here()

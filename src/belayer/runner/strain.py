@@ -8,22 +8,22 @@ _MOST_LOAD_PER_CORE = 16.0
 _MEMORY = Path("/proc/meminfo")
 
 
-def strain() -> str | None:
+def strain(memory: Path = _MEMORY) -> str | None:
     """Why nothing new should be begun now, or None."""
-    return _short_of_memory(_memory()) or _overloaded()
+    return _short_of_memory(_accounts(memory)) or _overloaded()
 
 
-def _memory() -> dict[str, int]:
+def _accounts(memory: Path) -> dict[str, int]:
     try:
-        lines = _MEMORY.read_text(encoding="ascii").splitlines()
+        lines = memory.read_text(encoding="ascii").splitlines()
         return {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
     except (OSError, ValueError, IndexError):
         return {}
 
 
 def _short_of_memory(memory: dict[str, int]) -> str | None:
-    total, available = memory.get("MemTotal", 0), memory.get("MemAvailable", 0)
-    if total == 0 or available / total >= _LEAST_AVAILABLE:
+    total, available = memory.get("MemTotal"), memory.get("MemAvailable")
+    if not total or available is None or available / total >= _LEAST_AVAILABLE:
         return None
     return f"only {available / total:.1%} of the machine's memory is free"
 

@@ -5,10 +5,13 @@ Every change is made whole or not at all, says what was there before, and can be
 
 import asyncio
 import hashlib
+import io
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import unified_diff
-from typing import Annotated
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Annotated, Any
 
 import re2
 from pydantic import Field
@@ -16,17 +19,38 @@ from pydantic import Field
 from belayer.execution.act import DidNotHappen, Happened, Probed
 from belayer.execution.policy import Reach
 from belayer.tools.tool import AnyTool, Params, Tool
-from belayer.vocabulary.errors import ConfigurationError, LogicError, NotAFile
+from belayer.vocabulary.errors import (
+    AccessDenied,
+    ConfigurationError,
+    LogicError,
+    NotAFile,
+    PathMissing,
+    ResourceShort,
+    TooLarge,
+)
 from belayer.vocabulary.events.event import Effect, Json
 from belayer.vocabulary.rules import Risk
+from belayer.workspace.names import shown
+from belayer.workspace.root import Entry, Listing, Root
 from belayer.workspace.workspace import Workspace
 
 Path = Annotated[str, Field(min_length=1, max_length=4096, description="Relative to the workspace.")]
 
 _MOST_TEXT = 5_000_000
-_MOST_SEARCHED = 2_000_000
+_MOST_EDITED = 10_000_000
+_LARGEST_SEARCHED = 2_000_000
+_MOST_SEARCHED = 200_000_000
+_EVERY_LEVEL = 1_000
 _LONGEST_LINE = 500
 _PREVIEW_LINES = 400
+# Beyond so many lines a diff is not looked for: it takes time with the square of them.
+_MOST_COMPARED = 2_000
+_REWIND = "Rewind the session to before the step: the files go back with it."
+
+# What RE2 says of a bad pattern goes to whoever asked, not to the terminal.
+_RE2: Any = re2  # with the options, of which our stub says nothing
+_QUIETLY = _RE2.Options()
+_QUIETLY.log_errors = False
 
 
 class Read(Params):
@@ -57,7 +81,9 @@ class List(Params):
 
 
 class Search(Params):
-    text: Annotated[str, Field(min_length=1, max_length=1_000)]
+    text: Annotated[
+        str, Field(pattern=r"^[^\r\n]+$", max_length=1_000, description="To be found within one line.")
+    ]
     regex: Annotated[bool, Field(description="`text` is a regular expression (RE2).")] = False
     path: Path = "."
     most: Annotated[int, Field(ge=1, le=10_000)] = 200
@@ -76,8 +102,7 @@ class Delete(Params):
 
 async def read(params: Read, workspace: Workspace) -> Json:
     content = await asyncio.to_thread(workspace.root.read, params.path)
-    text = _text(content, params.path)
-    lines = text.splitlines(keepends=True)
+    lines = _lines(_text(content, params.path))
     last = len(lines) if params.most_lines is None else params.first_line - 1 + params.most_lines
     chosen = lines[params.first_line - 1 : last]
     return {
@@ -96,19 +121,8 @@ async def write(params: Write, workspace: Workspace) -> Json:
 
 async def edit(params: Edit, workspace: Workspace) -> Json:
     text = _text(await asyncio.to_thread(workspace.root.read, params.path), params.path)
-    count = text.count(params.old)
-    if count == 0:
-        raise LogicError(
-            f"{params.path} does not contain the text to be replaced. Nothing was changed.",
-            "Read the file, then give `old` exactly as it stands there, with its spaces.",
-        )
-    if count > 1 and not params.all:
-        raise LogicError(
-            f"{params.path} contains the text to be replaced {count} times. Nothing was changed.",
-            "Give more of the text around it, or set `all`.",
-        )
-    written = await _put(workspace, params.path, text.replace(params.old, params.new))
-    return {**written, "replaced": count}
+    written = await _put(workspace, params.path, _edited(text, params))
+    return {**written, "replaced": text.count(params.old)}
 
 
 async def list_(params: List, workspace: Workspace) -> Json:
@@ -120,26 +134,20 @@ async def list_(params: List, workspace: Workspace) -> Json:
 
 
 async def search(params: Search, workspace: Workspace) -> Json:
-    try:
-        pattern = re2.compile(params.text if params.regex else re2.escape(params.text))
-    except re2.error as error:
-        raise ConfigurationError(
-            f"{params.text!r} is no regular expression that can be searched for: {error}.",
-            "Use RE2 syntax (no look-around or back-references), or leave `regex` out.",
-        ) from error
-    return await asyncio.to_thread(_search, params, pattern.search, workspace)
+    return await asyncio.to_thread(_search, params, _matching(params), workspace.root)
 
 
 async def move(params: Move, workspace: Workspace) -> Json:
-    replaced = await workspace.keep(params.target) if params.overwrite else None
+    replaced = await _kept(workspace, params.target) if params.overwrite else None
+    folders = await asyncio.to_thread(_missing_above, workspace.root, params.target)
     await asyncio.to_thread(workspace.root.move, params.source, params.target, replace=params.overwrite)
-    return {"source": params.source, "target": params.target, "replaced": replaced}
+    return {"source": params.source, "target": params.target, "replaced": replaced, "folders": folders}
 
 
 async def delete(params: Delete, workspace: Workspace) -> Json:
     kept: dict[str, Json] = {}
-    for path in await asyncio.to_thread(_files_under, workspace, params):
-        kept[path] = await workspace.keep(path)
+    for path in await asyncio.to_thread(_going, workspace.root, params):
+        kept[path] = await _kept(workspace, path)
     await asyncio.to_thread(workspace.root.delete, params.path, folder=params.folder)
     return {"path": params.path, "deleted": kept}
 
@@ -147,10 +155,22 @@ async def delete(params: Delete, workspace: Workspace) -> Json:
 async def _put(workspace: Workspace, path: str, text: str, *, overwrite: bool = True) -> dict[str, Json]:
     """Write a file; what is on record says what was there before."""
     content = text.encode()
-    previous = await workspace.keep(path) if overwrite else None
+    previous = await _kept(workspace, path) if overwrite else None
+    folders = await asyncio.to_thread(_missing_above, workspace.root, path)
     await asyncio.to_thread(workspace.root.write, path, content, replace=overwrite)
     digest = hashlib.sha256(content).hexdigest()
-    return {"path": path, "bytes": len(content), "sha256": digest, "previous": previous}
+    return {"path": path, "bytes": len(content), "sha256": digest, "previous": previous, "folders": folders}
+
+
+async def _kept(workspace: Workspace, path: str) -> str | None:
+    """Keep what a file holds, for an undo; None if there is no file."""
+    try:
+        return await workspace.keep(path)
+    except TooLarge as error:
+        raise TooLarge(
+            f"{shown(path)} is too large to be kept, so it could not be brought back. Nothing was changed.",
+            "Change or remove it yourself, outside of Belayer.",
+        ) from error
 
 
 async def _put_back(workspace: Workspace, path: str, previous: Json) -> None:
@@ -162,22 +182,33 @@ async def _put_back(workspace: Workspace, path: str, previous: Json) -> None:
 
 
 async def undo_put(params: Write | Edit, output: Json, workspace: Workspace) -> Json:
-    await _put_back(workspace, params.path, _of(output, "previous"))
+    await _put_back(workspace, params.path, _recorded(output, "previous"))
+    await asyncio.to_thread(_remove_empty, workspace.root, _recorded(output, "folders"))
     return {"path": params.path}
 
 
 async def undo_move(params: Move, output: Json, workspace: Workspace) -> Json:
-    if await asyncio.to_thread(workspace.root.look, params.target) is not None:
+    name = _recorded(output, "replaced")
+    replaced = await workspace.kept(name) if isinstance(name, str) else None
+    if not await asyncio.to_thread(_is_back, workspace.root, params, replaced):
         await asyncio.to_thread(workspace.root.move, params.target, params.source)
-    if _of(output, "replaced") is not None:
-        await _put_back(workspace, params.target, _of(output, "replaced"))
+    if replaced is not None:
+        await asyncio.to_thread(workspace.root.write, params.target, replaced)
+    await asyncio.to_thread(_remove_empty, workspace.root, _recorded(output, "folders"))
     return {"path": params.source}
 
 
 async def undo_delete(params: Delete, output: Json, workspace: Workspace) -> Json:
-    deleted = _of(output, "deleted")
-    for path, kept in (deleted if isinstance(deleted, dict) else {}).items():
-        await _put_back(workspace, path, kept)
+    deleted = _recorded(output, "deleted")
+    kept = deleted if isinstance(deleted, dict) else {}
+    for path, previous in kept.items():
+        if previous is not None:
+            await _put_back(workspace, path, previous)
+    if lost := [shown(path) for path, previous in kept.items() if previous is None]:
+        raise LogicError(
+            f"Only plain files can be brought back by an undo, so these are still missing: {', '.join(lost[:10])}.",
+            _REWIND,
+        )
     return {"path": params.path}
 
 
@@ -186,7 +217,7 @@ async def probe_write(params: Write, workspace: Workspace) -> Probed:
     digest = await asyncio.to_thread(workspace.root.digest, params.path)
     content = params.content.encode()
     if digest == hashlib.sha256(content).hexdigest():
-        return Happened({"path": params.path, "bytes": len(content), "sha256": digest, "previous": None})
+        return Happened({"path": params.path, "bytes": len(content), "sha256": digest})
     return DidNotHappen() if params.overwrite or digest is None else None
 
 
@@ -199,95 +230,218 @@ async def probe_edit(params: Edit, workspace: Workspace) -> Probed:
     if not params.new or params.new not in text:
         return None
     digest = hashlib.sha256(content).hexdigest()
-    return Happened({"path": params.path, "bytes": len(content), "sha256": digest, "previous": None})
+    return Happened({"path": params.path, "bytes": len(content), "sha256": digest})
 
 
 async def probe_move(params: Move, workspace: Workspace) -> Probed:
     there = await asyncio.to_thread(workspace.root.look, params.source)
     arrived = await asyncio.to_thread(workspace.root.look, params.target)
     if there is None and arrived is not None:
-        return Happened({"source": params.source, "target": params.target, "replaced": None})
+        return Happened({"source": params.source, "target": params.target})
     return DidNotHappen() if there is not None else None
 
 
 async def probe_delete(params: Delete, workspace: Workspace) -> Probed:
     """Deleting goes on where it stopped."""
     if await asyncio.to_thread(workspace.root.look, params.path) is None:
-        return Happened({"path": params.path, "deleted": {}})
+        return Happened({"path": params.path})
     return DidNotHappen()
 
 
 async def preview_write(params: Write, workspace: Workspace) -> Json:
-    return await _difference(workspace, params.path, params.content)
+    return await asyncio.to_thread(_difference, workspace.root, params.path, params.content)
 
 
 async def preview_edit(params: Edit, workspace: Workspace) -> Json:
     text = _text(await asyncio.to_thread(workspace.root.read, params.path), params.path)
-    return await _difference(workspace, params.path, text.replace(params.old, params.new))
+    return await asyncio.to_thread(_difference, workspace.root, params.path, _edited(text, params))
 
 
-async def _difference(workspace: Workspace, path: str, after: str) -> Json:
-    """What a change would do to a file, as a diff."""
-    is_there = await asyncio.to_thread(workspace.root.look, path) is not None
-    before = _text(await asyncio.to_thread(workspace.root.read, path), path) if is_there else ""
-    lines = [
-        line.rstrip("\n")
-        for line in unified_diff(
-            before.splitlines(keepends=True),
-            after.splitlines(keepends=True),
-            path if is_there else "/dev/null",
-            path,
-        )
-    ]
+def _difference(root: Root, path: str, after: str) -> str:
+    """What a change would do to a file, as a diff; of what is there and is no text, only the size is told."""
+    entry = root.look(path)
+    before, head = "", list[str]()
+    try:
+        before = _text(root.read(path), path) if entry else ""
+    except (NotAFile, TooLarge):
+        if entry is None or entry.kind != "file":
+            raise
+        head = [f"{entry.size:,} bytes that cannot be shown as text are replaced by:"]
+    changed = _diff(before.splitlines(keepends=True), after.splitlines(keepends=True))
+    lines = [*head, f"--- {path if entry else '/dev/null'}", f"+++ {path}", *changed]
     more = [f"… {len(lines) - _PREVIEW_LINES} more lines"] if len(lines) > _PREVIEW_LINES else []
-    return "\n".join([*lines[:_PREVIEW_LINES], *more])
+    return "\n".join([*map(_cut, lines[:_PREVIEW_LINES]), *more])
 
 
-def _search(params: Search, matches: Callable[[str], object], workspace: Workspace) -> Json:
-    listing = workspace.root.entries(params.path, 100)
+def _diff(before: list[str], after: list[str]) -> list[str]:
+    """The changed lines. Where there are too many to compare: what is neither the same beginning nor the same end."""
+    if len(before) + len(after) <= _MOST_COMPARED:
+        return [line.rstrip("\n") for line in unified_diff(before, after)][2:]
+    start = _same(before, after)
+    end = _same(before[start:][::-1], after[start:][::-1])
+    gone, come = before[start : len(before) - end], after[start : len(after) - end]
+    head = f"@@ -{start + 1},{len(gone)} +{start + 1},{len(come)} @@"
+    return [
+        line.rstrip("\n") for line in (head, *(f"-{line}" for line in gone), *(f"+{line}" for line in come))
+    ]
+
+
+def _same(one: list[str], other: list[str]) -> int:
+    """How many lines the two have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _cut(line: str) -> str:
+    rest = len(line) - _LONGEST_LINE
+    return f"{line[:_LONGEST_LINE]}… {rest} more characters" if rest > 0 else line
+
+
+def _edited(text: str, params: Edit) -> str:
+    """The text with the change made; an error unless it is clear what is to be changed."""
+    count = text.count(params.old)
+    if count == 0:
+        raise LogicError(
+            f"{shown(params.path)} does not contain the text to be replaced. Nothing was changed.",
+            "Read the file, then give `old` exactly as it stands there, with its spaces.",
+        )
+    if count > 1 and not params.all:
+        raise LogicError(
+            f"{shown(params.path)} contains the text to be replaced {count} times. Nothing was changed.",
+            "Give more of the text around it, or set `all`.",
+        )
+    if len(text) + count * (len(params.new) - len(params.old)) > _MOST_EDITED:
+        raise TooLarge(
+            f"{shown(params.path)} would become larger than {_MOST_EDITED:,} characters. Nothing was changed.",
+            "Replace less of it, or by less.",
+        )
+    return text.replace(params.old, params.new)
+
+
+def _matching(params: Search) -> Callable[[str], object]:
+    """Whether a line is one that is looked for. RE2: no expression takes longer than its line is long."""
+    if not params.regex:
+        return lambda line: params.text in line
+    try:
+        pattern: re2.Pattern = _RE2.compile(params.text, _QUIETLY)
+    except re2.error as error:
+        why = error.args[0].decode(errors="replace")
+        raise ConfigurationError(
+            f"{params.text!r} is no regular expression that can be searched for: {shown(why)}.",
+            "Use RE2 syntax (no look-around or back-references), or leave `regex` out.",
+        ) from error
+    return pattern.search
+
+
+def _search(params: Search, matches: Callable[[str], object], root: Root) -> Json:
+    listing = _searched(root, params.path)
     found: list[Json] = []
-    skipped = 0
+    skipped, left = 0, _MOST_SEARCHED
     for entry in listing.entries:
         if entry.kind != "file":
             continue
-        try:
-            if entry.size > _MOST_SEARCHED:
-                raise NotAFile(f"{entry.path} is too large to search.")
-            text = _text(workspace.root.read(entry.path), entry.path)
-        except (LogicError, ConfigurationError):
-            skipped += 1
-            continue
-        for number, line in enumerate(text.splitlines(), 1):
-            if matches(line):
-                found.append({"path": entry.path, "line": number, "text": line[:_LONGEST_LINE]})
-            if len(found) >= params.most:
-                return {"matches": found, "truncated": True, "skipped": skipped}
+        text = _searchable(root, entry) if left > 0 else None
+        left -= entry.size
+        skipped += text is None
+        found += islice(_hits(entry.path, text or "", matches), params.most + 1 - len(found))
+        if len(found) > params.most:
+            return {"matches": found[: params.most], "truncated": True, "skipped": skipped}
     return {"matches": found, "truncated": listing.truncated, "skipped": skipped}
 
 
-def _files_under(workspace: Workspace, params: Delete) -> list[str]:
-    if not params.folder:
+def _searched(root: Root, path: str) -> Listing:
+    entry = root.look(path)
+    if entry is not None and entry.kind == "file":
+        return Listing([entry], truncated=False)
+    return root.entries(path, _EVERY_LEVEL)
+
+
+def _searchable(root: Root, entry: Entry) -> str | None:
+    """The file's text; None for what is too large, no text, or not to be read."""
+    if entry.size > _LARGEST_SEARCHED:
+        return None
+    try:
+        return _text(root.read(entry.path), entry.path)
+    except (LogicError, PathMissing, AccessDenied, ResourceShort):
+        return None
+
+
+def _hits(path: str, text: str, matches: Callable[[str], object]) -> Iterator[Json]:
+    for number, line in enumerate(_lines(text), 1):
+        if matches(line := line.rstrip("\r\n")):
+            yield {"path": path, "line": number, "text": line[:_LONGEST_LINE]}
+
+
+def _going(root: Root, params: Delete) -> list[str]:
+    """What a deletion takes away, folders aside. More than can be told is not deleted."""
+    entry = root.look(params.path)
+    if entry is None or entry.kind != "folder" or not params.folder:
         return [params.path]
-    return [entry.path for entry in workspace.root.entries(params.path, 100).entries if entry.kind == "file"]
+    listing = root.entries(params.path, _EVERY_LEVEL)
+    if listing.truncated:
+        raise TooLarge(
+            f"{shown(params.path)} holds more than can be kept for an undo. Nothing was deleted.",
+            "Delete the folders in it one by one, or delete it yourself, outside of Belayer.",
+        )
+    return [entry.path for entry in listing.entries if entry.kind != "folder"]
+
+
+def _missing_above(root: Root, path: str) -> list[Json]:
+    """The folders that will be made on the way to the path, the innermost first."""
+    above = [str(folder) for folder in PurePosixPath(_at(path)).parents][:-1]
+    return [folder for folder in above if root.look(folder) is None]
+
+
+def _remove_empty(root: Root, folders: Json) -> None:
+    """Remove the folders that a step has made, unless something else is in them now."""
+    for folder in folders if isinstance(folders, list) else []:
+        entry = root.look(str(folder))
+        if entry is not None and entry.kind == "folder" and not root.entries(str(folder), most=1).entries:
+            root.delete(str(folder), folder=True)
+
+
+def _is_back(root: Root, params: Move, replaced: bytes | None) -> bool:
+    """Whether an undo that was cut off has moved it back already."""
+    if root.look(params.source) is None:
+        return False
+    target = root.look(params.target)
+    return target is None or (target.kind == "file" and root.read(params.target) == replaced)
 
 
 def _text(content: bytes, path: str) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise NotAFile(f"{path} is not a text file (UTF-8).", "Only text can be read or edited.") from error
+        raise NotAFile(
+            f"{shown(path)} is not a text file (UTF-8).", "Only text can be read or edited."
+        ) from error
 
 
-def _of(output: Json, name: str) -> Json:
-    return output.get(name) if isinstance(output, dict) else None
+def _lines(text: str) -> list[str]:
+    """The lines as editors number them: only a line feed ends one."""
+    return list(io.StringIO(text))
+
+
+def _recorded(output: Json, name: str) -> Json:
+    """What the step kept for its undo."""
+    if not isinstance(output, dict) or name not in output:
+        raise LogicError(
+            "The step was cut off, so it is not on record what was there before it, and it cannot be undone by itself.",
+            _REWIND,
+        )
+    return output[name]
 
 
 def _at(path: str) -> str:
     return posixpath.normpath(path)
 
 
-def _one(params: Read | Write | Edit | List | Search) -> Reach:
+def _one(params: Read | Write | Edit | List) -> Reach:
     return Reach(paths=(_at(params.path),))
+
+
+def _within(params: Search) -> Reach:
+    return Reach(paths=(_at(params.path),), below=True)
 
 
 def _both(params: Move) -> Reach:
@@ -295,7 +449,8 @@ def _both(params: Move) -> Reach:
 
 
 def _gone(params: Delete) -> Reach:
-    return Reach(paths=(_at(params.path),), risk=Risk.HIGH if params.folder else Risk.LOW)
+    risk = Risk.HIGH if params.folder else Risk.LOW
+    return Reach(paths=(_at(params.path),), risk=risk, below=params.folder)
 
 
 _READS = Effect.READ
@@ -304,7 +459,7 @@ _WRITES = Effect.WRITE
 TOOLS: tuple[AnyTool, ...] = (
     Tool("files.read", "Read a text file.", Read, read, effect=_READS, reach=_one),
     Tool("files.list", "List a folder.", List, list_, effect=_READS, reach=_one),
-    Tool("files.search", "Find text in files.", Search, search, effect=_READS, reach=_one),
+    Tool("files.search", "Find text in files.", Search, search, effect=_READS, reach=_within),
     Tool(
         "files.write", "Write a text file, whole or not at all.", Write, write,
         effect=_WRITES, reach=_one, preview=preview_write, probe=probe_write, undo=undo_put,

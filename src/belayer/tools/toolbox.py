@@ -27,11 +27,7 @@ class Toolbox:
     def named(self, name: str) -> AnyTool:
         tool = self._tools.get(name)
         if tool is None:
-            close = get_close_matches(name, self.names(), 1)
-            raise UnknownTool(
-                f"There is no tool {name!r} here.",
-                f"Did you mean {close[0]}?" if close else f"There are: {', '.join(self.names())}.",
-            )
+            raise UnknownTool(f"There is no tool {name!r} here.", self._instead_of(name))
         return tool
 
     def resolve(self, name: str, params: Mapping[str, Json]) -> tuple[AnyTool, Given]:
@@ -42,6 +38,13 @@ class Toolbox:
                 key: value for key, value in params.items() if key != "action"
             }
         return self.named(name), dict(params)
+
+    def _instead_of(self, name: str) -> str:
+        actions = [known for known in self.names() if known.startswith(f"{name}.")]
+        close = get_close_matches(name, self.names(), 1)
+        if close and not actions:
+            return f"Did you mean {close[0]}?"
+        return f"There are: {', '.join(actions or self.names())}."
 
     def knows(self, name: str, params: Mapping[str, Json]) -> bool:
         try:

@@ -5,6 +5,7 @@ from typing import Any
 from belayer.execution.breaker import Breaker
 from belayer.sessions.history import ToolMetrics
 from belayer.tools.tool import AnyTool
+from belayer.vocabulary.errors import BelayerError
 from belayer.vocabulary.events.event import Effect, Json, Shape
 
 
@@ -25,7 +26,6 @@ class ToolView(Shape):
 
 async def view_tool(tool: AnyTool, breaker: Breaker, metrics: ToolMetrics | None) -> ToolView:
     """The tool now; its health is asked for."""
-    unwell = await tool.health() if tool.health else None
     schema: dict[str, Any] = tool.params.model_json_schema()
     return ToolView(
         name=tool.name,
@@ -35,7 +35,15 @@ async def view_tool(tool: AnyTool, breaker: Breaker, metrics: ToolMetrics | None
         asks=tool.conduct is not None,
         timeout=tool.timeout,
         parameters=schema,
-        health=unwell or "ok",
+        health=await _health(tool) or "ok",
         breaker=breaker.state.value,
         metrics=metrics,
     )
+
+
+async def _health(tool: AnyTool) -> str | None:
+    """What is wrong with the tool, if anything; one that cannot say is not well."""
+    try:
+        return await tool.health() if tool.health else None
+    except BelayerError as error:
+        return error.detail

@@ -1,15 +1,18 @@
 """Wait for a while, or until a time. Costs nothing, and survives restarts."""
 
+from datetime import datetime
 from typing import Annotated, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
 from belayer.execution.run import Run
 from belayer.tools.tool import Params, Tool
-from belayer.vocabulary.clock import rfc3339
+from belayer.vocabulary.clock import EPOCH, rfc3339
 from belayer.vocabulary.events.event import Effect, Json
 
 _A_YEAR = 366 * 86_400
+# Beyond this, a time in one zone may be none in another.
+_LAST = datetime(9999, 1, 1, tzinfo=EPOCH.tzinfo)
 
 
 class Wait(Params):
@@ -22,6 +25,8 @@ class Wait(Params):
     def _says_how_long(self) -> Self:
         if (self.seconds is None) == (self.until is None):
             raise ValueError("give either `seconds` or `until`")
+        if self.until is not None and not EPOCH <= self.until < _LAST:
+            raise ValueError("`until` lies between the years 1970 and 9999")
         return self
 
 

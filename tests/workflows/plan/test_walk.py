@@ -10,21 +10,23 @@ import pytest
 
 from belayer.engine import Engine, Session
 from belayer.sessions.state import SessionState
+from belayer.vocabulary.clock import ManualClock
 from belayer.vocabulary.commands import Approve
 from belayer.vocabulary.errors import (
     AlreadyDecided,
     DigestChanged,
-    LogicError,
     Problem,
     SessionFailed,
+    TransientError,
     UnfitAnswer,
+    UnknownRequest,
 )
 from belayer.vocabulary.events.event import Json, Mode, Status
 from belayer.vocabulary.events.lifecycle import Logged
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
 from belayer.vocabulary.rules import Risk, Rule, Verdict
 from belayer.wiring import Keeping, kept_in_memory
-from tests.support.engines import events_of
+from tests.support.engines import events_of, while_time_flies
 from tests.support.plans import Hands, begin, plan_engine, statuses, step
 
 ALLOWED = Rule(verdict=Verdict.ALLOW, tool="send")
@@ -157,7 +159,7 @@ async def test_an_edit_is_taken_literally(stage: Stage) -> None:
 async def test_an_edit_with_wrong_parameters_asks_again(stage: Stage) -> None:
     stage.hands.fail("a")
     asked = await stage.until_asked(step("a"))
-    wrong: Json = {"choice": "edit", "params": {"nam": "x"}}
+    wrong: Json = {"choice": "edit", "params": {"title": "x"}}
     right: Json = {"choice": "edit", "params": {"name": "x"}}
     assert await stage.answered(asked, wrong, right) == {"a": "completed"}
     assert stage.hands.done == ["x"]
@@ -415,7 +417,7 @@ async def test_the_old_request_cannot_be_approved_any_more(stage: Stage) -> None
         with pytest.raises(DigestChanged):
             await session.approve()
         await session.settled()
-        with pytest.raises(LogicError.__base__, match="no open request"):
+        with pytest.raises(UnknownRequest):
             await engine.tell(session.id, Approve(request_id=shown.request_id, digest=shown.digest))
 
 
@@ -461,7 +463,58 @@ async def test_an_autonomous_session_says_what_it_needs_and_how_to_allow_it(stag
 
 
 async def test_an_autonomous_session_is_not_told_to_allow_what_is_always_asked_about(stage: Stage) -> None:
-    problem = await stage.failed(
-        step("a", params={"name": "a", "risk": "high"}), mode=Mode.AUTONOMOUS
-    )
+    problem = await stage.failed(step("a", params={"name": "a", "risk": "high"}), mode=Mode.AUTONOMOUS)
     assert "policy allow" not in (problem.hint or "")
+
+
+async def test_what_changed_while_an_approved_step_was_to_be_tried_again_is_shown_anew(stage: Stage) -> None:
+    target, clock = stage.folder / "a.txt", ManualClock()
+    target.write_text("old\n")
+    stage.hands.fail("w", error=TransientError("The disk is busy."))
+    async with plan_engine(stage.hands, stage.keeping, clock) as engine:
+        session = await begin(
+            engine, WRITE, policy=(Rule(verdict=Verdict.ASK, tool="files.write"),), workspace=stage.folder
+        )
+        await session.settled()
+        await session.approve()
+        async for frame in engine.follow(session.id):
+            if frame.record is not None and frame.record.type == "retry":
+                break
+        target.write_text("changed\n")
+        state = await while_time_flies(clock, session.settled(), real=0.001)
+        assert target.read_text() == "changed\n"
+        assert state.status is Status.WAITING
+
+
+async def test_what_keeps_breaking_off_is_given_up_after_its_retries(stage: Stage) -> None:
+    clock = ManualClock()
+    stage.hands.fail("a", error=ConnectionResetError("gone"))
+    async with plan_engine(stage.hands, stage.keeping, clock) as engine:
+        session = await begin(
+            engine,
+            step("a", "post", retries=2),
+            mode=Mode.AUTONOMOUS,
+            policy=(Rule(verdict=Verdict.ALLOW, tool="post"),),
+        )
+        state = await while_time_flies(clock, session.settled())
+    assert state.status is Status.FAILED
+    assert len(stage.hands.tried) == 3
+
+
+async def test_what_cannot_be_undone_does_not_keep_the_rest_from_it(stage: Stage) -> None:
+    stage.hands.fail("c", "undo b")
+    asked = await stage.until_asked(step("a", "put"), step("b", "put"), step("c", needs=["a", "b"]))
+    with pytest.raises(SessionFailed) as failed:
+        await stage.answered(asked, "undo")
+    assert stage.hands.undone == ["a"]
+    assert failed.value.problem().kind == "PlanFailed"
+    assert "b" in failed.value.detail
+
+
+@pytest.mark.parametrize("id_", ["plan", "log", "now", "sleep", "health", "failure", "undo", "checkpoint"])
+async def test_a_step_may_have_any_name(stage: Stage, id_: str) -> None:
+    stage.hands.fail(id_)
+    asked = await stage.until_asked(step(id_), step("b", needs=[id_]), parallel=2)
+    stage.hands.failing.clear()
+    assert await stage.answered(asked, "retry") == {id_: "completed", "b": "completed"}
+    assert stage.hands.tried == [id_, id_, "b"]
