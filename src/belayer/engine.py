@@ -21,7 +21,7 @@ from belayer.sessions.integrity import Finding, verify
 from belayer.sessions.portable import export_session, import_session
 from belayer.sessions.prune import all_rows, choose, remove
 from belayer.sessions.record import Record, check_chain
-from belayer.sessions.rewind import restoring, snapshot_at
+from belayer.sessions.rewind import restoring, snapshot_at, workspace_of
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, copied, fold, needs_fold
 from belayer.sessions.store import Wanted
@@ -277,7 +277,7 @@ class Engine:
     async def files_after(self, session_id: SessionId, seq: int) -> list[Change]:
         """What a rewind to this event would do to the workspace's files."""
         records = await self.records(session_id)
-        kept, folder = snapshot_at(records, seq), _workspace_of(records)
+        kept, folder = snapshot_at(records, seq), workspace_of(records)
         if kept is None or folder is None:
             return []
         return await self._parts.workspaces.of(folder).changes(kept)
@@ -285,7 +285,7 @@ class Engine:
     async def _rewind(self, session_id: SessionId, command: Rewind) -> None:
         """Log and files go back together: the log says that the files have to follow, then they do."""
         records = await self.records(session_id)
-        kept, folder = snapshot_at(records, command.seq), _workspace_of(records)
+        kept, folder = snapshot_at(records, command.seq), workspace_of(records)
         if not command.files or kept is None or folder is None:
             await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
             return
@@ -336,14 +336,28 @@ class Engine:
         return tried(rule, [await self._parts.store.read(row.id) for row in rows], self._tools)
 
     async def fork(self, command: Fork) -> SessionId:
-        return await fork_session(self._parts.log, self._parts.store, command, self._parts.clock.now())
+        """Begin another session with the same past, and with files of its own as they were then."""
+        session_id = new_session_id(self._parts.clock.now())
+
+        async def branched(shared: Sequence[Record]) -> str | None:
+            folder = workspace_of(shared)
+            if folder is None:
+                return None
+            kept = snapshot_at(await self.records(command.session_id), shared[-1].seq)
+            return str(await self._parts.workspaces.branched(folder, session_id, kept))
+
+        await fork_session(self._parts.log, self._parts.store, command, session_id, branched)
+        return session_id
 
     async def export(self, session_id: SessionId) -> bytes:
         return await export_session(self._parts.store, self._parts.blobs, session_id)
 
     async def take_in(self, content: bytes) -> SessionId:
         """Import a session's file."""
-        return await import_session(self._parts.log, self._parts.store, self._parts.blobs, content)
+        parts = self._parts
+        return await import_session(
+            parts.log, parts.store, parts.blobs, content, lambda id_: str(parts.workspaces.private(id_))
+        )
 
     async def verify(self, *, rebuild: bool = False) -> AsyncGenerator[Finding]:
         async for finding in verify(self._parts.store, self._parts.blobs, rebuild=rebuild):
@@ -355,26 +369,25 @@ class Engine:
         """Remove ended sessions past the age or beyond the count; those that go."""
         chosen = choose(await all_rows(self._parts.store), self._parts.clock.now(), older_than, keep)
         if chosen and not dry_run:
-            left = {folder for row in chosen if (folder := await self._folder_of(row.id)) is not None}
+            left = {folder for row in chosen for folder in await self._folders_of(row.id)}
             await remove(self._parts.store, self._parts.blobs, [row.id for row in chosen])
             await self._forget_files(left)
         return chosen
 
     async def _forget_files(self, folders: set[Path]) -> None:
         """Remove what was kept of these workspaces, but for those that sessions still work in."""
-        if not folders:
-            return
-        for row in await all_rows(self._parts.store):
-            folders.discard(await self._folder_of(row.id) or Path())
+        for row in await all_rows(self._parts.store) if folders else ():
+            folders -= await self._folders_of(row.id)
         for folder in folders:
             await asyncio.to_thread(self._parts.workspaces.forget, folder)
 
-    async def _folder_of(self, session_id: SessionId) -> Path | None:
-        """The folder a session works in, as far as its log can be read."""
+    async def _folders_of(self, session_id: SessionId) -> set[Path]:
+        """The folders a session may have worked in, as far as its log can be read."""
         try:
-            return _workspace_of(await self._parts.store.read(session_id, 0, 1))
+            named = workspace_of(await self._parts.store.read(session_id, 0, 1))
         except StoreError:
-            return None
+            named = None
+        return {self._parts.workspaces.own(session_id), *([named] if named else [])}
 
     async def _after(self, state: SessionState, record: Record, seen: int) -> SessionState:
         """The state once the record counts too."""
@@ -502,12 +515,6 @@ def _unfit(error: ValidationError) -> UnfitInput:
         f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors(include_url=False)
     ]
     return UnfitInput(f"The session cannot be started like this: {'; '.join(problems)}.", "Correct these.")
-
-
-def _workspace_of(records: Sequence[Record]) -> Path | None:
-    first = records[0].event() if records else None
-    folder = first.begun.workspace if isinstance(first, SessionChanged) and first.begun else None
-    return Path(folder) if folder else None
 
 
 def _ended(state: SessionState) -> Problem:

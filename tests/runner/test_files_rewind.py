@@ -72,7 +72,11 @@ class Scene:
         raise AssertionError(f"{key} was never {status}")
 
     def held(self) -> dict[str, bytes]:
-        return {path: content for path, (_, _, content) in held(self.work).items() if ".git" not in path}
+        return files_in(self.work)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path: content for path, (_, _, content) in held(folder).items() if ".git" not in path}
 
 
 @pytest.fixture
@@ -295,16 +299,21 @@ async def test_what_was_too_large_to_keep_is_left_alone_and_told(scene: Scene) -
         assert [line.partition(":")[0] for line in told.skipped] == ["also huge", "huge"]
 
 
-async def test_a_fork_has_a_log_of_its_own_and_repeats_no_effect_of_its_origin(scene: Scene) -> None:
+async def test_a_fork_has_a_log_and_files_of_its_own_and_repeats_no_effect_of_its_origin(
+    scene: Scene,
+) -> None:
     async with scene.engine() as engine:
         session = await begin(engine, *PLAN, workspace=scene.work)
         await reached(session, Status.WAITING)
         fork = await session.fork()
-        original = await session.state()
+        original, files = await session.state(), scene.held()
         await fork.resume()
         await scene.play(fork, "Bob")
         assert await session.state() == original
-        assert scene.held() == AFTER | {"a.txt": b"2 Bob"}
+        assert scene.held() == files
+        folder = (await fork.state()).workspace
+        assert folder is not None
+        assert files_in(Path(folder)) == AFTER | {"a.txt": b"2 Bob"}
         begun = [
             event.key
             for event in await events_of(scene.keeping, fork.id, StepChanged)

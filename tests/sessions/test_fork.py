@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from belayer.sessions.decide import decide
-from belayer.sessions.fork import fork_session
 from belayer.sessions.record import check_chain
 from belayer.sessions.state import fold
 from belayer.sessions.store import Store
@@ -19,7 +18,19 @@ from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.events.lifecycle import Origin
 from belayer.vocabulary.ids import SessionId
 from tests.sessions.test_integrity import at, change
-from tests.support.records import AT, asked, beginning, create, named, now_is, question, said, taken, writing
+from tests.support.records import (
+    AT,
+    asked,
+    beginning,
+    create,
+    forked,
+    named,
+    now_is,
+    question,
+    said,
+    taken,
+    writing,
+)
 
 ONE = named(1)
 LATER = AT + timedelta(days=1)
@@ -36,7 +47,7 @@ async def store() -> Store:
 
 async def fork(store: Store, seq: int | None = None) -> SessionId:
     async with writing(store, ManualClock(LATER)) as log:
-        return await fork_session(log, store, Fork(session_id=ONE, seq=seq), LATER)
+        return await forked(log, store, Fork(session_id=ONE, seq=seq), LATER)
 
 
 async def test_a_fork_has_the_same_events_up_to_its_origin(store: Store) -> None:
@@ -52,7 +63,7 @@ async def test_a_fork_has_a_chain_of_its_own(store: Store) -> None:
 
 
 async def test_without_a_seq_the_whole_session_is_forked(store: Store) -> None:
-    assert len(await store.read(await fork(store))) == 5
+    assert len(await store.read(await fork(store))) == 4 + 2
 
 
 async def test_a_fork_knows_its_origin(store: Store) -> None:
@@ -100,8 +111,8 @@ async def test_forking_leaves_the_original_as_it_was(store: Store) -> None:
 async def test_a_fork_can_be_forked(store: Store) -> None:
     first = await fork(store, 2)
     async with writing(store) as log:
-        second = await fork_session(log, store, Fork(session_id=first), LATER)
-    assert fold(second, await store.read(second)).forked_from == Origin(session_id=first, seq=3)
+        second = await forked(log, store, Fork(session_id=first), LATER)
+    assert fold(second, await store.read(second)).forked_from == Origin(session_id=first, seq=4)
 
 
 @pytest.mark.parametrize("seq", [5, 10**9])
@@ -121,5 +132,5 @@ async def test_a_damaged_log_can_be_forked_only_before_its_damage(tmp_path: Path
     change(tmp_path / "b.db", f"UPDATE events SET data = x'7b7d' WHERE {at(3)}")
     with pytest.raises(CorruptLog):
         await fork(store, 3)
-    assert len(await store.read(await fork(store, 2))) == 3
+    assert len(await store.read(await fork(store, 2))) == 2 + 2
     await store.close()

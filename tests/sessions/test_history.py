@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from belayer.sessions.fork import fork_session
 from belayer.sessions.history import History, Sample, ToolMetrics, load
 from belayer.sessions.record import GENESIS, Record, chain
 from belayer.sessions.stores.memory import MemoryStore
@@ -22,6 +21,7 @@ from tests.support.records import (
     beginning,
     create,
     entries,
+    forked,
     named,
     now_is,
     records,
@@ -196,7 +196,7 @@ class TestHearing:
         history.hear(await create(store, ONE, beginning(), read("a"), now_is(Status.COMPLETED)))
         async with writing(store) as log:
             log.listen(history.hear)
-            fork = await fork_session(log, store, Fork(session_id=ONE), AT)
+            fork = await forked(log, store, Fork(session_id=ONE), AT)
             assert only(history).calls == 1
             await log.append(fork, [read("b")])
         assert only(history).calls == 2
@@ -248,7 +248,7 @@ class TestLoading:
         store, history = MemoryStore(), History()
         await create(store, ONE, beginning(), read("a"))
         async with writing(store) as log:
-            fork = await fork_session(log, store, Fork(session_id=ONE), AT)
+            fork = await forked(log, store, Fork(session_id=ONE), AT)
             await log.append(fork, [read("b")])
         await load(store, history)
         assert only(history).calls == 2

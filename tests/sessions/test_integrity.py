@@ -10,7 +10,6 @@ import pytest
 
 from belayer.sessions.blobs import FileBlobs, MemoryBlobs, put_aside
 from belayer.sessions.decide import decide
-from belayer.sessions.fork import fork_session
 from belayer.sessions.integrity import Damage, Finding, intact, verify
 from belayer.sessions.log import Log
 from belayer.sessions.record import check_chain
@@ -26,6 +25,7 @@ from tests.support.records import (
     add,
     beginning,
     create,
+    forked,
     named,
     now_is,
     said,
@@ -100,7 +100,7 @@ class TestHealth:
         store = MemoryStore()
         async with writing(store) as log:
             await log.create(HURT, [beginning(key="k"), said(), now_is(Status.COMPLETED)])
-            fork = await fork_session(log, store, Fork(session_id=HURT), AT)
+            fork = await forked(log, store, Fork(session_id=HURT), AT)
             await log.decide(fork, lambda state, now: decide(state, Rewind(seq=1), now))
         assert (await findings(store))[fork].damage == ()
 

@@ -6,18 +6,22 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, cast
 
+from belayer.sessions.blobs import Blobs
+from belayer.sessions.fork import fork_session
 from belayer.sessions.log import Log
+from belayer.sessions.portable import import_session
 from belayer.sessions.record import GENESIS, Entry, Record, chain
 from belayer.sessions.redact import Redactor
 from belayer.sessions.store import Proposal, Store
 from belayer.vocabulary.clock import Clock, ManualClock, to_micros
+from belayer.vocabulary.commands import Fork
 from belayer.vocabulary.errors import StoreError
 from belayer.vocabulary.events.catalog import AnyEvent, to_data
 from belayer.vocabulary.events.event import Mode, Status, StepStatus
 from belayer.vocabulary.events.lifecycle import Begun, Logged, SessionChanged
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
 from belayer.vocabulary.events.steps import StepChanged
-from belayer.vocabulary.ids import RequestId, SessionId
+from belayer.vocabulary.ids import RequestId, SessionId, new_session_id
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -169,3 +173,19 @@ async def writing(
             writer.cancel()
     if raised is not None:
         raise raised
+
+
+async def forked(log: Log, store: Store, command: Fork, at: datetime) -> SessionId:
+    """A fork of a session that works in no folder."""
+
+    async def nowhere(_shared: Sequence[Record]) -> None:
+        return None
+
+    session_id = new_session_id(at)
+    await fork_session(log, store, command, session_id, nowhere)
+    return session_id
+
+
+async def imported(log: Log, store: Store, blobs: Blobs, content: bytes) -> SessionId:
+    """A session from its file; if it needs a folder, it gets the name of one."""
+    return await import_session(log, store, blobs, content, lambda session_id: f"/workspaces/{session_id}")

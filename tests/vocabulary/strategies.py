@@ -17,6 +17,7 @@ from belayer.vocabulary.events.lifecycle import (
     ErrorMet,
     Interrupted,
     Logged,
+    Rehomed,
     Resumed,
     SessionChanged,
     WorkspaceRestored,
@@ -194,6 +195,7 @@ BY_CLASS: dict[type, st.SearchStrategy[Any]] = {
         replaces=st.none() | ids,
         aside=asides,
     ),
+    Rehomed: st.builds(Rehomed, because=st.sampled_from(["fork", "import"]), workspace=st.none() | texts),
     Said: st.builds(Said, text=texts),
     Responded: st.builds(
         Responded,

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints, overload
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -32,7 +32,9 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class DidNotHappen:
-    """A probe found that the effect did not take place."""
+    """A probe found that the effect did not take place; or a person said so."""
+
+    by_probe: bool = True
 
 
 Probed = Happened | DidNotHappen | None
@@ -71,14 +73,14 @@ class Act(Generic[P, T]):
         return self.effect is Effect.READ or self.idempotent
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        if _is_async(self.call):
+        if _is_async(_function(self.call)):
             return await cast("Callable[P, Awaitable[T]]", self.call)(*args, **kwargs)
         given = await asyncio.to_thread(self.call, *args, **kwargs)
         return await given if inspect.isawaitable(given) else cast("T", given)
 
     def check(self, value: Json) -> None:
         """Raise if what the log keeps of an output cannot be given back as what the act returns."""
-        if _returns(self.call) is not None:
+        if _returns(_function(self.call)) is not None:
             self.output(value)
 
     def output(self, value: Json) -> T:
@@ -129,6 +131,13 @@ def as_act(call: Callable[..., Any]) -> Act[..., Any]:
     return cast("Act[..., Any]", call) if isinstance(call, Act) else act(call)
 
 
+def _function(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The function behind a bound one: what is known of it holds for every binding."""
+    while isinstance(call, partial):
+        call = cast("partial[Any]", call).func
+    return getattr(call, "__func__", call)
+
+
 @lru_cache(_FUNCTIONS_KNOWN)
 def _is_async(call: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
@@ -147,7 +156,7 @@ def _returns(call: Callable[..., Any]) -> TypeAdapter[Any] | None:
 
 
 def _output(call: Callable[..., Any], name: str, value: Json) -> Any:
-    adapter = _returns(call)
+    adapter = _returns(_function(call))
     if adapter is None:
         return value
     try:

@@ -34,6 +34,10 @@ class Breaker:
             self.probing = True
         return 0.0
 
+    def rests(self, now: float) -> float:
+        """Seconds of its rest that are left."""
+        return max(self.opened_at + self.rest - now, 0.0) if self.state is BreakerState.OPEN else 0.0
+
     def succeeded(self) -> None:
         self.state, self.failures, self.probing = BreakerState.CLOSED, 0, False
 

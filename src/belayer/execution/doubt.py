@@ -8,6 +8,7 @@ from belayer.execution import requests
 from belayer.execution.act import DidNotHappen, Happened, Probed
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
+from belayer.execution.step import UNDER_WAY, StepUnderWay
 from belayer.vocabulary.errors import InDoubt, Unrecordable
 from belayer.vocabulary.events.event import Json, Mode
 from belayer.vocabulary.events.steps import DoubtRaised
@@ -25,7 +26,7 @@ async def settle(drive: Drive, step: Step, attempt: int, reason: str) -> Happene
     while _leaves_open(step, _answer(drive, f"{path}/{asked}")):
         asked += 1
     if f"{path}/{asked}" not in drive.journal.requests:
-        found = await _probe(step)
+        found = await _probe(drive, step, attempt)
         if found is not None:
             return found
     if drive.mode is Mode.AUTONOMOUS:
@@ -43,19 +44,25 @@ async def settle(drive: Drive, step: Step, attempt: int, reason: str) -> Happene
         purpose="in_doubt",
         because=DoubtRaised(key=step.key, name=step.act.name, attempt=attempt, reason=reason),
     )
-    return Happened(_output(given)) if _choice(given) == HAPPENED else DidNotHappen()
+    return Happened(_output(given)) if _choice(given) == HAPPENED else DidNotHappen(by_probe=False)
 
 
-async def _probe(step: Step) -> Probed:
+async def _probe(drive: Drive, step: Step, attempt: int) -> Probed:
     """What the act's own probe finds; a probe that fails has found nothing."""
     if step.act.probe is None:
         return None
+    under_way = StepUnderWay(
+        step.key, attempt, step.idempotency_key, False, drive.recorder.show, step.permits
+    )
+    token = UNDER_WAY.set(under_way)
     try:
         async with asyncio.timeout(step.act.timeout):
             return await step.act.probe(*step.args, **step.kwargs)
     except Exception as error:  # noqa: BLE001 - foreign code; a person is asked instead
         _logger.warning("probe failed", step=step.key, error=f"{type(error).__name__}: {error}")
         return None
+    finally:
+        UNDER_WAY.reset(token)
 
 
 def _answer(drive: Drive, path: str) -> Json:

@@ -6,7 +6,7 @@ The only retrier there is. What it cannot know, it leaves in doubt and says so.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, Protocol
@@ -41,6 +41,9 @@ _logger = structlog.get_logger()
 _SPEAKS_AGAINST_THE_OTHER_SIDE = (Category.TRANSIENT, Category.RESOURCE)
 _LONGER_WHEN_REDUCED = 2.0
 _WORTH_TELLING = 1.0
+
+
+Allowed = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -106,9 +109,13 @@ class Executor:
         self._limits = limits
         self._files = files
 
-    async def perform(self, step: Step, attempt: int, failures: Counter[Category]) -> Done | Unknown:
-        """Do the step, beginning with the given attempt; StepFailed, on record, when it failed for good."""
-        policy = self._policy if step.act.retries is None else RetryPolicy(retries=step.act.retries)
+    async def perform(
+        self, step: Step, attempt: int, failures: Counter[Category], allowed: Allowed
+    ) -> Done | Unknown:
+        """Do the step, beginning with the given attempt; StepFailed, on record, when it failed for good.
+
+        `allowed` is awaited before every further attempt: what was allowed then may not be allowed now.
+        """
         reduced = failures[Category.RESOURCE] > 0
         while True:
             try:
@@ -118,16 +125,25 @@ class Executor:
             except (Fenced, StoreError):
                 raise
             except BelayerError as error:
-                failures[error.category] += 1
-                move = policy.move_after(failures[error.category], error.category, random.random())
-                if isinstance(error, CircuitOpen) and step.act.guard and not step.act.guard.patient:
-                    move = None  # there is something else to try
-                if move is None:
-                    await self._give_up(step, attempt, error)
-                    raise StepFailed(step.key, error.problem()) from error
-                await self._prepare(step, attempt, error, move)
+                move = await self.failed(step, attempt, failures, error)
                 reduced = reduced or move.reduce
                 attempt += 1
+                await allowed()
+
+    async def failed(
+        self, step: Step, attempt: int, failures: Counter[Category], error: BelayerError
+    ) -> Again:
+        """Count a failed attempt; when there may be another, return after its preparation; else StepFailed."""
+        policy = self._policy if step.act.retries is None else RetryPolicy(retries=step.act.retries)
+        failures[error.category] += 1
+        move = policy.move_after(failures[error.category], error.category, random.random())
+        if isinstance(error, CircuitOpen) and step.act.guard and not step.act.guard.patient:
+            move = None  # there is something else to try
+        if move is None:
+            await self._give_up(step, attempt, error)
+            raise StepFailed(step.key, error.problem()) from error
+        await self._prepare(step, attempt, error, move)
+        return move
 
     async def refuse(self, step: Step, error: BelayerError) -> None:
         """Record that the step was not done, because it may not be."""
@@ -266,13 +282,16 @@ class Executor:
         )
 
     async def _files_after(self, step: Step) -> Snapshot | None:
-        """The files now. What has happened is recorded even if they cannot be kept."""
-        if self._files is None or step.act.effect is Effect.READ:
+        return None if step.act.effect is Effect.READ else await self.files_now()
+
+    async def files_now(self) -> Snapshot | None:
+        """The files as they are. What has happened is recorded even if they cannot be kept."""
+        if self._files is None:
             return None
         try:
             return await self._files.snapshot()
         except (BelayerError, OSError) as error:
-            _logger.error("files not kept after a step", step=step.key, error=str(error))
+            _logger.error("files not kept after a step", error=str(error))
             return None
 
     async def _count_failure(self, step: Step, breaker: Breaker, error: BelayerError) -> None:
@@ -294,7 +313,8 @@ class Executor:
     async def _prepare(self, step: Step, attempt: int, error: BelayerError, move: Again) -> None:
         delay = move.delay
         if isinstance(error, CircuitOpen):
-            delay = max(delay, min(self._breakers.of(step.act.name).rest, self._policy.longest_delay))
+            rests = self._breakers.of(step.act.name).rests(self._clock.monotonic())
+            delay = max(delay, min(rests, self._policy.longest_delay))
         await self._recorder.append(
             Retried(key=step.key, attempt=attempt, delay=delay, problem=error.problem())
         )

@@ -3,14 +3,20 @@
 An approval is for one step and holds only while the files it touches are as they were shown.
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from belayer.execution import requests
+from belayer.execution.act import Act
 from belayer.execution.approvals import seal
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
+from belayer.execution.failures import understood
+from belayer.execution.journal import GATE
 from belayer.execution.policy import Call, Ruling, offer_for, rule_on
 from belayer.execution.recorder import asides
 from belayer.execution.suspended import Suspended
-from belayer.vocabulary.errors import BelayerError, PolicyDenied, Rejected, StepFailed
+from belayer.vocabulary.errors import Fenced, PolicyDenied, Rejected, ReplayMismatch, StepFailed, StoreError
 from belayer.vocabulary.events.event import Json
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import new_request_id
@@ -25,23 +31,37 @@ async def pass_gate(drive: Drive, step: Step) -> None:
         return
     try:
         await _decide(drive, step)
-    except BelayerError as error:
-        await drive.executor.refuse(step, error)
-        raise StepFailed(step.key, error.problem()) from error
+    except (Fenced, StoreError, ReplayMismatch):
+        raise
+    except Exception as error:  # the functions of the tool are foreign code
+        problem = understood(error, step.act.name)
+        await drive.executor.refuse(step, problem)
+        raise StepFailed(step.key, problem.problem()) from error
 
 
 async def _decide(drive: Drive, step: Step) -> None:
-    guard = step.act.guard
-    assert guard is not None
-    call = Call(step.act.name, step.act.effect, guard.reach(*step.args, **step.kwargs))
+    call, ruling = _ruled(drive, step.act, step.args, step.kwargs)
+    if ruling.verdict is Verdict.ASK or _path(step, 1) in drive.journal.requests:
+        await _ask(drive, step, call, ruling)
+
+
+def refuse_denied(drive: Drive, act: Act[..., Any], *args: Any) -> None:
+    """Raise PolicyDenied if a rule forbids the act."""
+    _ruled(drive, act, args, {})
+
+
+def _ruled(
+    drive: Drive, act: Act[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Call, Ruling]:
+    assert act.guard is not None
+    call = Call(act.name, act.effect, act.guard.reach(*args, **kwargs))
     ruling = rule_on(call, drive.rules())
     if ruling.verdict is Verdict.DENY:
         raise PolicyDenied(
             f"{call.tool} may not do this: {_words(ruling)}.",
             "Change the call, or the rule: `belayer policy` shows the rules.",
         )
-    if ruling.verdict is Verdict.ASK or _path(step, 1) in drive.journal.requests:
-        await _ask(drive, step, call, ruling)
+    return call, ruling
 
 
 async def _ask(drive: Drive, step: Step, call: Call, ruling: Ruling) -> None:
@@ -103,7 +123,7 @@ async def _show(drive: Drive, path: str, asked: ApprovalRequested) -> None:
 
 
 def _path(step: Step, count: int) -> str:
-    return f"#gate/{step.key}/{count}"
+    return f"{GATE}{step.key}/{count}"
 
 
 def _title(step: Step, call: Call) -> str:

@@ -7,12 +7,19 @@ from dataclasses import dataclass, field
 from belayer.sessions.record import Record, in_force
 from belayer.vocabulary.errors import Category
 from belayer.vocabulary.events.event import Effect, Snapshot, StepStatus, Usage
-from belayer.vocabulary.events.lifecycle import CheckpointMade, Logged, SessionChanged, WorkspaceRestored
+from belayer.vocabulary.events.lifecycle import (
+    CheckpointMade,
+    Logged,
+    Rehomed,
+    SessionChanged,
+    WorkspaceRestored,
+)
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded
 from belayer.vocabulary.events.steps import Planned, Retried, StepChanged
 from belayer.vocabulary.ids import RequestId
 from belayer.vocabulary.rules import Rule
 
+GATE = "#gate/"
 STEP, SKIP, QUESTION, APPROVAL = "step", "skip", "question", "approval"
 _ENDED = (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
 
@@ -64,6 +71,7 @@ class Journal:
     grants: int = 1
     remembered: list[Rule] = field(default_factory=list[Rule])
     unrestored: Snapshot | None = None
+    rehomed: Rehomed | None = None
 
     def answer_to(self, request: InputRequested | ApprovalRequested) -> Responded | None:
         return self.answers.get(request.request_id)
@@ -73,7 +81,8 @@ def read(records: Sequence[Record]) -> Journal:
     """The journal of a whole log."""
     journal = Journal(last_seq=records[-1].seq if records else 0)
     kept = in_force(records)
-    _read_kept(journal, kept)
+    copied_at = _rehome(journal, records)
+    _read_kept(journal, kept, copied_at)
     if len(kept) < len(records):
         _count_dropped(journal, records, {record.seq for record in kept})
     for request in journal.requests.values():
@@ -83,7 +92,18 @@ def read(records: Sequence[Record]) -> Journal:
     return journal
 
 
-def _read_kept(journal: Journal, records: Iterable[Record]) -> None:
+def _rehome(journal: Journal, records: Sequence[Record]) -> int:
+    """Where a copy begins to go its own way, whatever was rewound since; 0 for a session that is no copy."""
+    for record in reversed(records):
+        if record.type == "rehomed":
+            event = record.event()
+            assert isinstance(event, Rehomed)
+            journal.rehomed = event
+            return record.seq
+    return 0
+
+
+def _read_kept(journal: Journal, records: Iterable[Record], copied_at: int) -> None:
     for record in records:
         match event := record.event():
             case StepChanged():
@@ -94,16 +114,28 @@ def _read_kept(journal: Journal, records: Iterable[Record]) -> None:
             case InputRequested() | ApprovalRequested():
                 journal.requests[event.key] = event
                 journal.kinds[event.key] = QUESTION if isinstance(event, InputRequested) else APPROVAL
+            case Responded() if record.seq < copied_at and _drop_gate(journal, event):
+                pass
             case Responded():
                 journal.answers[event.request_id] = event
             case SessionChanged() if event.rewound_to is not None:
-                journal.generation, journal.unrestored = record.seq, event.restores
+                journal.generation = record.seq
+                journal.unrestored = event.restores if record.seq > copied_at else None
             case WorkspaceRestored():
                 journal.unrestored = None
             case Logged() | Planned() | CheckpointMade() if event.key is not None:
                 journal.kinds[event.key] = event.type
             case _:
                 pass
+
+
+def _drop_gate(journal: Journal, answer: Responded) -> bool:
+    """Forget a call's approval that was given to the session this one is a copy of; whether it was one."""
+    for key, request in journal.requests.items():
+        if request.request_id == answer.request_id and key.startswith(GATE):
+            del journal.requests[key]
+            return True
+    return False
 
 
 def _step(journal: Journal, event: StepChanged) -> None:

@@ -23,9 +23,8 @@ class Scope:
             raise LogicError(
                 f"{name[:40]!r} cannot be a step's key.", f"Use 1 to {_LONGEST} characters other than '#'."
             )
+        path = self.coming(name)
         self._used[name] += 1
-        count = self._used[name]
-        path = f"{self._prefix}{name}" if count == 1 else f"{self._prefix}{name}#{count}"
         if path in self._taken:
             raise LogicError(
                 f"Two places of the workflow use the key {path!r}.",
@@ -33,6 +32,11 @@ class Scope:
             )
         self._taken.add(path)
         return path
+
+    def coming(self, name: str) -> str:
+        """The path that this name will have when it is used next."""
+        count = self._used[name] + 1
+        return f"{self._prefix}{name}" if count == 1 else f"{self._prefix}{name}#{count}"
 
     def within(self, name: str) -> "Scope":
         """The scope of everything that belongs to one name."""

@@ -1,6 +1,7 @@
 """How a step comes out: as the log says, or by doing it, with every doubt settled on the way."""
 
 from collections import Counter
+from functools import partial
 
 from belayer.execution.act import Happened
 from belayer.execution.doubt import settle
@@ -11,7 +12,7 @@ from belayer.execution.hold import hold_if_exceeded
 from belayer.execution.journal import Trace
 from belayer.execution.mismatch import check_shape
 from belayer.execution.recorder import asides
-from belayer.vocabulary.errors import Category, StepFailed
+from belayer.vocabulary.errors import Category, StepFailed, TransientError
 from belayer.vocabulary.events.event import StepStatus
 from belayer.vocabulary.events.steps import StepChanged
 
@@ -25,10 +26,10 @@ async def outcome(drive: Drive, step: Step) -> StepChanged:
     check_shape(step, trace, drive.recorder.clean)
     if trace.outcome is not None:
         return _recorded(step, trace.outcome)
-    if trace.in_doubt and not step.act.repeatable:
-        return await _settle(drive, step, trace.attempts, _why(trace))
-    if trace.last.status is StepStatus.PENDING:
+    if not trace.in_doubt:
         await pass_gate(drive, step)
+    elif not step.act.repeatable:
+        return await _settle(drive, step, trace.attempts, _why(trace), trace.failures)
     return await _do(drive, step, trace.attempts + 1, trace.failures)
 
 
@@ -39,20 +40,38 @@ def _recorded(step: Step, ended: StepChanged) -> StepChanged:
 
 
 async def _do(drive: Drive, step: Step, attempt: int, failures: Counter[Category]) -> StepChanged:
-    if drive.limited:
-        await hold_if_exceeded(drive)
-    result = await drive.executor.perform(step, attempt, failures)
-    if isinstance(result, Done):
+    while True:
         if drive.limited:
-            drive.usage = drive.usage.plus(result.event.spent())
-        return result.event
-    return await _settle(drive, step, result.attempt, result.reason)
+            await hold_if_exceeded(drive)
+        result = await drive.executor.perform(step, attempt, failures, partial(pass_gate, drive, step))
+        if isinstance(result, Done):
+            if drive.limited:
+                drive.usage = drive.usage.plus(result.event.spent())
+            return result.event
+        found = await settle(drive, step, result.attempt, result.reason)
+        if isinstance(found, Happened):
+            return await _happened(drive, step, result.attempt, found)
+        if found.by_probe:  # an attempt that broke off without effect is a failure like any other
+            broke_off = TransientError(
+                result.reason, "It had no effect; it was tried again as often as it may be."
+            )
+            await drive.executor.failed(step, result.attempt, failures, broke_off)
+        attempt = result.attempt + 1
+        await pass_gate(drive, step)
 
 
-async def _settle(drive: Drive, step: Step, attempt: int, reason: str) -> StepChanged:
+async def _settle(
+    drive: Drive, step: Step, attempt: int, reason: str, failures: Counter[Category]
+) -> StepChanged:
+    """What became of an attempt that an earlier drive began."""
     found = await settle(drive, step, attempt, reason)
-    if not isinstance(found, Happened):
-        return await _do(drive, step, attempt + 1, Counter())
+    if isinstance(found, Happened):
+        return await _happened(drive, step, attempt, found)
+    await pass_gate(drive, step)
+    return await _do(drive, step, attempt + 1, failures)
+
+
+async def _happened(drive: Drive, step: Step, attempt: int, found: Happened) -> StepChanged:
     output = await drive.recorder.keep(found.output)
     (record,) = await drive.recorder.append(
         StepChanged(
@@ -64,6 +83,7 @@ async def _settle(drive: Drive, step: Step, attempt: int, reason: str) -> StepCh
             output=output.value,
             aside=asides(output=output),
             seconds=0.0,
+            workspace=await drive.executor.files_now(),
         )
     )
     recorded = record.event()

@@ -15,6 +15,7 @@ from belayer.execution.act import Act, as_act
 from belayer.execution.approvals import Decision
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
+from belayer.execution.gate import refuse_denied
 from belayer.execution.journal import APPROVAL, QUESTION, SKIP, STEP
 from belayer.execution.keys import Scope
 from belayer.execution.mismatch import mismatch
@@ -94,6 +95,11 @@ class Run:
             except Unrecordable as error:
                 raise mismatch(path, f"an output of {declared.name} of another type", error.detail) from error
 
+    def refuse_denied(self, key: str, act: Act[..., Any], params: dict[str, Json]) -> None:
+        """Raise PolicyDenied if a rule forbids what the step under this key is about to do, unless it is on record."""
+        if self._scope.coming(key) not in self._drive.journal.steps:
+            refuse_denied(self._drive, act, params)
+
     async def skip(self, key: str, name: str, reason: str) -> None:
         """Say that a step is left out, and why."""
         with self._at(key, SKIP) as path:
@@ -171,7 +177,9 @@ class Run:
             if trace is None:
                 said = await self._drive.recorder.said_after(self._heard)
                 found: Json = [[seq, text] for seq, text in said]
-                await self._drive.recorder.append(_value(path, "messages", StepStatus.COMPLETED, output=found))
+                await self._drive.recorder.append(
+                    _value(path, "messages", StepStatus.COMPLETED, output=found)
+                )
             else:
                 found = trace.last.output
         pairs = cast("list[tuple[int, str]]", found)

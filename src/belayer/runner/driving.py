@@ -128,6 +128,8 @@ class Driving:
 
     def _prepared(self, begun: Begun, journal: Journal, epoch: int, last_seq: int) -> Drive:
         parts = self.parts
+        if journal.rehomed is not None:
+            begun = begun.model_copy(update={"workspace": journal.rehomed.workspace, "policy": None})
         recorder = Recorder(
             parts.log, parts.feed, parts.blobs, parts.redactor, parts.clock, self.session_id, epoch, last_seq
         )

@@ -104,9 +104,10 @@ class Runner:
             if room <= 0 or self._closing:
                 continue
             ready = await self._ready(room)
-            if self._driving and ready and (reason := self.habits.strain()) is not None:
-                self._say_queued(ready, reason)
-                continue
+            if len(ready) + len(self._driving) > 1 and (reason := self.habits.strain()) is not None:
+                alone = ready[: 0 if self._driving else 1]
+                self._say_queued(ready[len(alone) :], reason)
+                ready = alone
             for session_id in ready:
                 self._idle.clear()
                 driving = self._driving[session_id] = Driving(self.parts, session_id)

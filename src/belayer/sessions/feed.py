@@ -26,6 +26,15 @@ class TooSlow(TransientError):
     """A follower did not keep up and was dropped."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What passes and is not kept: a token, a line of output, progress."""
+
+    type: str
+    timestamp: str
+    data: dict[str, Json]
+
+
 @dataclass(slots=True)
 class Frame:
     """One thing to show: a durable event with its record, or something that is gone once it was shown."""
@@ -33,6 +42,7 @@ class Frame:
     session_id: SessionId
     record: Record | None = None
     _wire: bytes | None = None
+    shown: Shown | None = None
 
     @property
     def seq(self) -> int | None:
@@ -45,6 +55,49 @@ class Frame:
             assert self.record is not None
             self._wire = self.record.wire()
         return self._wire
+
+
+@dataclass(slots=True)
+class Writing:
+    """The text so far of every message that is still being written in a session, as its frames tell it."""
+
+    session_id: SessionId
+    messages: dict[str, str] = field(default_factory=dict[str, str])
+    timestamp: str = ""
+
+    def hear(self, frame: Frame) -> None:
+        """Tokens add to a message; the durable event that has the whole of it ends it."""
+        if frame.record is not None:
+            self.settle(frame.record)
+        elif frame.shown is not None and frame.shown.type in ("token", "snapshot"):
+            self.add(frame.shown)
+
+    def add(self, shown: Shown) -> None:
+        """Take in a token, or a snapshot of everything so far."""
+        self.timestamp = shown.timestamp
+        whole = shown.data.get("messages")
+        if shown.type == "snapshot" and isinstance(whole, dict):
+            self.messages = {message: str(text) for message, text in whole.items()}
+            return
+        message = str(shown.data.get("message", ""))
+        self.messages[message] = self.messages.get(message, "") + str(shown.data.get("text", ""))
+
+    def settle(self, record: Record) -> None:
+        """Forget what the record has the whole of; a session that stops or goes on writes nothing any more."""
+        if not self.messages:
+            return
+        event = record.event()
+        if isinstance(event, StepChanged):
+            self.messages.pop(event.key, None)
+        if record.type == "session":
+            self.messages.clear()
+
+    def snapshot(self, after: int) -> Frame | None:
+        """All of it in one frame, for somebody who comes late; None if nothing is being written."""
+        if not self.messages:
+            return None
+        data: dict[str, Json] = {"messages": {**self.messages}}
+        return _passing(self.session_id, after, Shown("snapshot", self.timestamp, data))
 
 
 @dataclass(slots=True, eq=False)
@@ -91,13 +144,13 @@ class Feed:
         self._store = store
         self._clock = clock
         self._channels: dict[SessionId, _Channel] = {}
-        self._written: dict[SessionId, dict[str, str]] = {}
+        self._writings: dict[SessionId, Writing] = {}
 
     def publish(self, records: Sequence[Record]) -> None:
         """Pass committed records on, in order. Called by the log; what does not follow on is read later."""
         for record in records:
-            if record.session_id in self._written:
-                self._no_longer_written(record)
+            if record.session_id in self._writings:
+                self._settle(record)
             channel = self._channels.get(record.session_id)
             if channel is None or record.seq <= channel.last_seq:
                 continue
@@ -116,13 +169,12 @@ class Feed:
 
     def show(self, session_id: SessionId, type_: str, data: dict[str, Json]) -> None:
         """Pass on something that is not kept: a token, a line of output, progress."""
+        shown = Shown(type_, rfc3339(self._clock.now()), data)
         if type_ == "token":
-            written = self._written.setdefault(session_id, {})
-            message = str(data.get("message", ""))
-            written[message] = written.get(message, "") + str(data.get("text", ""))
+            self._writings.setdefault(session_id, Writing(session_id)).add(shown)
         channel = self._channels.get(session_id)
         if channel is not None:
-            _offer(channel.wanting(None), self._passing(session_id, channel.last_seq, type_, data))
+            _offer(channel.wanting(None), _passing(session_id, channel.last_seq, shown))
 
     async def catch_up(self) -> None:
         """Pass on what another process wrote."""
@@ -149,9 +201,11 @@ class Feed:
                     after = record.seq
                     if follower.wants(record):
                         yield Frame(session_id, record)
-            if types is None and self._written.get(session_id):
+            if types is None and session_id in self._writings:
                 follower.forget_passing()
-                yield self._snapshot(session_id)
+                snapshot = self._writings[session_id].snapshot(self._channels[session_id].last_seq)
+                if snapshot is not None:
+                    yield snapshot
             async for frame in self._coming(session_id, follower, after):
                 yield frame
         finally:
@@ -199,34 +253,29 @@ class Feed:
             if len(page) < _PAGE and not channel.behind:
                 return
 
-    def _no_longer_written(self, record: Record) -> None:
+    def _settle(self, record: Record) -> None:
         """The durable event has the whole of what its tokens were a part of."""
-        event = record.event()
-        if isinstance(event, StepChanged):
-            self._written[record.session_id].pop(event.key, None)
-        if record.type == "session" or not self._written[record.session_id]:
-            del self._written[record.session_id]
-
-    def _snapshot(self, session_id: SessionId) -> Frame:
-        messages: dict[str, Json] = {**self._written[session_id]}
-        last_seq = self._channels[session_id].last_seq
-        return self._passing(session_id, last_seq, "snapshot", {"messages": messages})
-
-    def _passing(self, session_id: SessionId, after: int, type_: str, data: dict[str, Json]) -> Frame:
-        wire = to_json(
-            {
-                "seq": None,
-                "after": after,
-                "session_id": session_id,
-                "type": type_,
-                "stage": None,
-                "timestamp": rfc3339(self._clock.now()),
-                "data": data,
-            }
-        )
-        return Frame(session_id, None, wire)
+        writing = self._writings[record.session_id]
+        writing.settle(record)
+        if not writing.messages:
+            del self._writings[record.session_id]
 
 
 def _offer(followers: Iterable[_Follower], frame: Frame) -> None:
     for follower in followers:
         follower.offer(frame)
+
+
+def _passing(session_id: SessionId, after: int, shown: Shown) -> Frame:
+    wire = to_json(
+        {
+            "seq": None,
+            "after": after,
+            "session_id": session_id,
+            "type": shown.type,
+            "stage": None,
+            "timestamp": shown.timestamp,
+            "data": shown.data,
+        }
+    )
+    return Frame(session_id, None, wire, shown)

@@ -1,19 +1,28 @@
 """Another session from an event of this one: its log begins as a copy, then goes its own way."""
 
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Sequence
 
 from belayer.sessions.log import Log
-from belayer.sessions.record import Entry, check_chain
+from belayer.sessions.record import Entry, Record, check_chain
 from belayer.sessions.store import Store
 from belayer.vocabulary.commands import Fork
 from belayer.vocabulary.errors import BadCursor, UnknownSession
 from belayer.vocabulary.events.event import Status
-from belayer.vocabulary.events.lifecycle import Origin, SessionChanged
-from belayer.vocabulary.ids import SessionId, new_session_id
+from belayer.vocabulary.events.lifecycle import Origin, Rehomed, SessionChanged
+from belayer.vocabulary.ids import SessionId
 
 
-async def fork_session(log: Log, store: Store, command: Fork, now: datetime) -> SessionId:
-    """Make the fork. It is paused: nothing acts until somebody resumes it."""
+async def fork_session(
+    log: Log,
+    store: Store,
+    command: Fork,
+    session_id: SessionId,
+    workspace: Callable[[Sequence[Record]], Awaitable[str | None]],
+) -> None:
+    """Make the fork under this id. It is paused: nothing acts until somebody resumes it.
+
+    `workspace` is given the part of the log that both share, and makes the fork a folder of its own.
+    """
     records = await store.read(command.session_id)
     if not records:
         raise UnknownSession(
@@ -28,7 +37,7 @@ async def fork_session(log: Log, store: Store, command: Fork, now: datetime) -> 
     check_chain(records[:seq])
     entries = [Entry(r.type, r.version, r.at, r.data, r.stage) for r in records[:seq]]
     origin = Origin(session_id=command.session_id, seq=seq)
+    folder = await workspace(records[:seq])
     entries.append(log.entry(SessionChanged(status=Status.PAUSED, reason="forked", forked_from=origin)))
-    session_id = new_session_id(now)
+    entries.append(log.entry(Rehomed(because="fork", workspace=folder)))
     await log.adopt(session_id, entries)
-    return session_id

@@ -4,6 +4,7 @@ import base64
 import binascii
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AwareDatetime, Field, ValidationError
@@ -18,7 +19,7 @@ from belayer.sessions.store import Store
 from belayer.vocabulary.clock import to_micros
 from belayer.vocabulary.errors import BelayerError, Unimportable, UnknownSession
 from belayer.vocabulary.events.event import FINAL, Json, Shape, Status
-from belayer.vocabulary.events.lifecycle import SessionChanged
+from belayer.vocabulary.events.lifecycle import Rehomed, SessionChanged
 from belayer.vocabulary.ids import SessionId
 
 _UUID7 = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
@@ -67,8 +68,13 @@ async def export_session(store: Store, blobs: Blobs, session_id: SessionId) -> b
     return b'%s,\n"events":[\n%s\n],\n"blobs":%s}\n' % (head[:-1], events, to_json(kept))
 
 
-async def import_session(log: Log, store: Store, blobs: Blobs, content: bytes) -> SessionId:
-    """Take a file in. A session that had not ended arrives paused: nothing acts until somebody resumes it."""
+async def import_session(
+    log: Log, store: Store, blobs: Blobs, content: bytes, workspace: Callable[[SessionId], str]
+) -> SessionId:
+    """Take a file in. A session that had not ended arrives paused: nothing acts until somebody resumes it.
+
+    `workspace` makes a folder for a session that needs one: the one that the file names is not ours to touch.
+    """
     file = _parse(content)
     records = _records(file)
     state = fold(file.session_id, records)
@@ -84,6 +90,8 @@ async def import_session(log: Log, store: Store, blobs: Blobs, content: bytes) -
     for payload in _payloads(file, records):
         await blobs.put(payload)
     entries = [Entry(r.type, r.version, r.at, r.data, r.stage) for r in records]
+    folder = workspace(file.session_id) if state.workspace else None
+    entries.append(log.entry(Rehomed(because="import", workspace=folder)))
     if state.status not in FINAL:
         entries.append(log.entry(SessionChanged(status=Status.PAUSED, reason="imported")))
     await log.adopt(file.session_id, entries)

@@ -17,6 +17,7 @@ from belayer.vocabulary.events.lifecycle import (
     Interrupted,
     Logged,
     Origin,
+    Rehomed,
     Resumed,
     SessionChanged,
     WorkspaceRestored,
@@ -150,15 +151,17 @@ def _is_done(step: PlannedStep, tried: StepView | None) -> bool:
 
 
 def _count_dropped(state: SessionState, records: Sequence[Record], kept: set[int]) -> None:
-    """A rewind takes back what was decided; not what was spent, who has driven, or that it is a fork."""
+    """A rewind takes back what was decided; not what was spent, who has driven, or that it is a copy."""
     for record in records:
-        if record.type not in ("session", "step"):
+        if record.type not in ("session", "step", "rehomed"):
             continue
         event = record.event()
         if isinstance(event, SessionChanged):
             state.epoch = max(state.epoch, event.epoch or 0)
             if event.forked_from is not None:
                 _fork(state, event.forked_from, record)
+        elif isinstance(event, Rehomed):
+            state.workspace = event.workspace
         elif isinstance(event, StepChanged) and record.seq not in kept:
             state.usage = state.usage.plus(event.spent())
 
@@ -191,6 +194,8 @@ def _apply(state: SessionState, record: Record) -> None:
                 state.steps[event.key] = state.tries[event.key.partition("#")[0]] = tried
         case Interrupted() | Resumed() | Logged() | BudgetReached() | BreakerChanged() | DoubtRaised():
             pass
+        case Rehomed():
+            state.workspace = event.workspace
         case LimitMet() | WorkspaceRestored() | Said():
             pass
         case _:

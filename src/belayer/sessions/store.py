@@ -1,8 +1,8 @@
 """What the log needs of a place to keep records: many proposals in one transaction, each taken or refused."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from belayer.sessions.record import Entry, Record
 from belayer.sessions.rows import SessionRow
@@ -51,6 +51,48 @@ class Due:
     driven: Sequence[tuple[SessionId, str | None]]
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many sessions have each status, how many of the waiting wait for no set time but for a person, how many
+    events were ever appended as far as the store can tell, and how many bytes it takes."""
+
+    by_status: Mapping[Status, int]
+    for_a_person: int
+    events: int
+    bytes: int
+
+
+class Hour(NamedTuple):
+    """How many sessions began in an hour, and how many ended how. `at` is its first microsecond since 1970."""
+
+    at: int
+    started: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+
+
+class Mark(NamedTuple):
+    """How far somebody has read in the order of writing: up to the event at this place, which has this hash.
+
+    The places of removed events may be given anew. A mark that was lost so starts over, without what is not after
+    `since`.
+    """
+
+    place: int = 0
+    hash: bytes = b""
+    at: int = 0
+    since: int = 0
+
+
+class Changes(NamedTuple):
+    """Status changes after a mark, of all sessions, in the order of writing; and the mark to go on from."""
+
+    records: Sequence[Record]
+    mark: Mark
+
+
+HOUR = 3_600_000_000
 Answers = Sequence[list[Record] | BelayerError]
 
 
@@ -89,6 +131,22 @@ class Store(Protocol):
 
     async def idle_since(self, before: int) -> list[SessionId]:
         """Sessions that wait for a person and have not been touched since."""
+        ...
+
+    async def counts(self) -> Counts:
+        """What can be counted without looking at every session."""
+        ...
+
+    async def hours(self, since: int) -> list[Hour]:
+        """The hours, from the one that `since` is in, in which a session began or ended; the earliest first."""
+        ...
+
+    async def written_last(self) -> Mark:
+        """The mark of somebody who has read everything."""
+        ...
+
+    async def changed_since(self, mark: Mark) -> Changes:
+        """The next status changes, at most so many that it takes no time. All are read when the mark stays."""
         ...
 
     async def remove(self, session_ids: Sequence[SessionId]) -> None: ...

@@ -6,7 +6,6 @@ through the run, at no cost).
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -81,19 +80,20 @@ class Tool(Generic[P]):
 
     def act(self, workspace: Workspace) -> Act[[Given], Json]:
         """The tool as an act of a session that works in this workspace. It takes the parameters as JSON."""
+        bound = _Bound(self, workspace)
         return Act(
             name=self.name,
-            call=partial(_execute, self, workspace),
+            call=bound.execute,
             effect=self.effect,
             idempotent=self.idempotent,
             timeout=self.timeout,
             retries=self.retries,
-            probe=partial(_probe, self, workspace) if self.probe else None,
+            probe=bound.probe if self.probe else None,
             refresh=self.refresh,
             guard=Guard(
-                reach=partial(_reach, self),
-                targets=partial(_targets, self, workspace) if self.effect is not Effect.READ else None,
-                preview=partial(_preview, self, workspace) if self.preview else None,
+                reach=bound.reach,
+                targets=bound.targets if self.effect is not Effect.READ else None,
+                preview=bound.preview if self.preview else None,
                 rate=self.rate,
                 at_once=self.at_once,
                 health=self.health,
@@ -104,25 +104,34 @@ class Tool(Generic[P]):
 AnyTool = Tool[Any]
 
 
-async def _execute(tool: AnyTool, workspace: Workspace, given: Given) -> Json:
-    assert tool.execute is not None
-    return await tool.execute(tool.read(given), workspace)
+class _Bound:
+    """A tool in a workspace. Reads the parameters once, however often they are asked about."""
 
+    def __init__(self, tool: AnyTool, workspace: Workspace) -> None:
+        self._tool = tool
+        self._workspace = workspace
+        self._last: tuple[Given, Any] | None = None
 
-async def _probe(tool: AnyTool, workspace: Workspace, given: Given) -> Probed:
-    assert tool.probe is not None
-    return await tool.probe(tool.read(given), workspace)
+    async def execute(self, given: Given) -> Json:
+        assert self._tool.execute is not None
+        return await self._tool.execute(self._read(given), self._workspace)
 
+    async def probe(self, given: Given) -> Probed:
+        assert self._tool.probe is not None
+        return await self._tool.probe(self._read(given), self._workspace)
 
-async def _preview(tool: AnyTool, workspace: Workspace, given: Given) -> Json:
-    assert tool.preview is not None
-    return await tool.preview(tool.read(given), workspace)
+    async def preview(self, given: Given) -> Json:
+        assert self._tool.preview is not None
+        return await self._tool.preview(self._read(given), self._workspace)
 
+    async def targets(self, given: Given) -> dict[str, str | None]:
+        """The state of the files that the call would touch."""
+        return await self._workspace.digests(self.reach(given).paths)
 
-async def _targets(tool: AnyTool, workspace: Workspace, given: Given) -> dict[str, str | None]:
-    """The state of the files that the call would touch."""
-    return await workspace.digests(tool.reach(tool.read(given)).paths)
+    def reach(self, given: Given) -> Reach:
+        return self._tool.reach(self._read(given))
 
-
-def _reach(tool: AnyTool, given: Given) -> Reach:
-    return tool.reach(tool.read(given))
+    def _read(self, given: Given) -> Any:
+        if self._last is None or self._last[0] is not given:
+            self._last = given, self._tool.read(given)
+        return self._last[1]

@@ -74,6 +74,17 @@ class Objects:
                 os.close(folder)
         self._unsynced = False
 
+    def share(self, folder: Path) -> None:
+        """Give another store every object there is, as links: what is written once is never changed."""
+        other = Objects(folder)
+        with _said(folder):
+            other._make()
+            for place in self.folder.glob("objects/??/*"):
+                target = folder / place.relative_to(self.folder)
+                target.parent.mkdir(exist_ok=True)
+                with suppress(FileExistsError):
+                    target.hardlink_to(place)
+
     def write_aside(self, place: Path, content: bytes) -> None:
         """Write a whole file or none, for those who keep something beside the objects."""
         with _said(self.folder):

@@ -56,6 +56,11 @@ class Snapshots:
         item = item_at(self._objects, bytes.fromhex(snapshot.tree), cleaned(path))
         return None if item is None else self._content(item)
 
+    def share(self, folder: Path) -> None:
+        """Let another store have everything that this one has; it takes no room twice."""
+        with self._turn:
+            self._objects.share(folder)
+
     def keep(self, content: bytes) -> str:
         """Keep one content by itself; the name under which `kept` has it."""
         with self._turn:

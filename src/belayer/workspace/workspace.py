@@ -87,7 +87,7 @@ class Workspace:
     def _refuse_if_moved(self, snapshot: Snapshot) -> None:
         self._open()
         head = head_of(self.folder)
-        if head != snapshot.head:
+        if head is not None and head != snapshot.head:
             raise WorkspaceMoved(
                 f"The repository in {shown(os.fsencode(self.folder))} is at {head or 'no commit'} now and was at"
                 f" {snapshot.head or 'no commit'} when the files were kept, so they were left as they are.",
@@ -144,6 +144,18 @@ class Workspaces:
         """A folder of the session's own, made if it is missing."""
         folder = self._private(session_id)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    def own(self, session_id: str) -> Path:
+        """Where the session's own folder is, or would be."""
+        return self._private(session_id)
+
+    async def branched(self, origin: Path, session_id: str, snapshot: Snapshot | None) -> Path:
+        """A folder of the session's own with the origin's files: as they were then, or as they are now."""
+        source, folder = self.of(origin), self.private(session_id)
+        snapshot = snapshot or await source.snapshot()
+        await asyncio.to_thread(source.snapshots.share, self._store(folder))
+        await asyncio.to_thread(self.of(folder).snapshots.restore, self.of(folder).root, snapshot)
         return folder
 
     def forget(self, folder: Path) -> None:

@@ -1,13 +1,26 @@
 """A store that forgets: for tests, ours and our users'."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 
 from belayer.sessions.record import Record, chain
 from belayer.sessions.rows import SessionRow, after
-from belayer.sessions.store import Answers, Due, Proposal, Wanted, key_reused, refusal
+from belayer.sessions.store import (
+    HOUR,
+    Answers,
+    Changes,
+    Counts,
+    Due,
+    Hour,
+    Mark,
+    Proposal,
+    Wanted,
+    key_reused,
+    refusal,
+)
 from belayer.vocabulary.errors import BelayerError
-from belayer.vocabulary.events.event import Status
+from belayer.vocabulary.events.event import FINAL, Status
 from belayer.vocabulary.ids import SessionId
 
 _IDLE = (Status.WAITING, Status.PAUSED, Status.INTERRUPTED)
@@ -19,6 +32,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._records: dict[SessionId, list[Record]] = {}
         self._rows: dict[SessionId, SessionRow] = {}
+        self._written: list[Record | None] = []
 
     async def commit(self, proposals: Sequence[Proposal]) -> Answers:
         return self.commit_now(proposals)
@@ -57,7 +71,40 @@ class MemoryStore:
     async def idle_since(self, before: int) -> list[SessionId]:
         return [row.id for row in self._with(*_IDLE) if row.wake_at is None and row.updated_at < before]
 
+    async def counts(self) -> Counts:
+        by_status = Counter(row.status for row in self._rows.values())
+        for_a_person = [row for row in self._with(Status.WAITING) if row.wake_at is None]
+        kept = [record for record in self._written if record is not None]
+        size = sum(len(record.data) for record in kept)
+        return Counts(by_status, len(for_a_person), len(self._written), size)
+
+    async def hours(self, since: int) -> list[Hour]:
+        began = Counter(_hour(row.created_at) for row in self._rows.values())
+        ended = Counter((_hour(row.updated_at), row.status) for row in self._with(*FINAL))
+        every = {*began, *(at for at, _ in ended)}
+        return [
+            Hour(
+                at,
+                began[at],
+                ended[at, Status.COMPLETED],
+                ended[at, Status.FAILED],
+                ended[at, Status.CANCELLED],
+            )
+            for at in sorted(every)
+            if at >= _hour(since)
+        ]
+
+    async def written_last(self) -> Mark:
+        return Mark(len(self._written))
+
+    async def changed_since(self, mark: Mark) -> Changes:
+        written = self._written[mark.place :]
+        changed = [record for record in written if record is not None and record.type == "session"]
+        return Changes(changed, Mark(len(self._written)))
+
     async def remove(self, session_ids: Sequence[SessionId]) -> None:
+        gone = set(session_ids)
+        self._written = [None if one is None or one.session_id in gone else one for one in self._written]
         for session_id in session_ids:
             self._records.pop(session_id, None)
             self._rows.pop(session_id, None)
@@ -91,6 +138,7 @@ class MemoryStore:
             return key_reused(changed.idempotency_key or "")
         self._rows[row.id] = changed
         self._records.setdefault(row.id, []).extend(records)
+        self._written += records
         return records
 
     def _key_taken(self, row: SessionRow) -> bool:
@@ -98,6 +146,10 @@ class MemoryStore:
         return key is not None and any(
             other.idempotency_key == key and other.id != row.id for other in self._rows.values()
         )
+
+
+def _hour(at: int) -> int:
+    return at - at % HOUR
 
 
 def _fits(row: SessionRow, wanted: Wanted) -> bool:

@@ -9,7 +9,19 @@ from typing import Any
 
 from belayer.sessions.record import Record, chain
 from belayer.sessions.rows import SessionRow, after
-from belayer.sessions.store import Answers, Due, Proposal, Wanted, key_reused, refusal
+from belayer.sessions.store import (
+    Answers,
+    Changes,
+    Counts,
+    Due,
+    Hour,
+    Mark,
+    Proposal,
+    Wanted,
+    key_reused,
+    refusal,
+)
+from belayer.sessions.stores.counting import counts, hours
 from belayer.sessions.stores.line import Line
 from belayer.sessions.stores.schema import migrate
 from belayer.vocabulary.errors import (
@@ -38,15 +50,24 @@ _INSERT_EVENT = (
 _MODES, _STATUSES = frozenset(Mode), frozenset(Status)
 _LARGEST_SEQ = 2**63 - 1
 _PAGE = 256
+_EVENTS_LOOKED_THROUGH = 5_000
 _HEADS_KEPT = 1024
 
 
+class _UnhurriedLine(Line):
+    """For questions that take a while: never asked in the caller's thread, however quick the disk is."""
+
+    def _is_quick(self) -> bool:
+        return False
+
+
 class SqliteStore:
-    """One line writes, one reads; SQLite's own locks keep other processes apart."""
+    """One line writes, one reads, one counts; SQLite's own locks keep other processes apart."""
 
     def __init__(self, path: Path) -> None:
         self._writer = Line(path, "belayer-writer")
         self._reader = Line(path, "belayer-reader")
+        self._counter = _UnhurriedLine(path, "belayer-counter")
         self._heads = _Heads()
 
     @classmethod
@@ -120,6 +141,19 @@ class SqliteStore:
         )
         return [row[0] for row in found]
 
+    async def counts(self) -> Counts:
+        return await self._counter.do(counts)
+
+    async def hours(self, since: int) -> list[Hour]:
+        return await self._counter.do(lambda connection: hours(connection, since))
+
+    async def written_last(self) -> Mark:
+        found = await self._query("SELECT place, hash, at FROM events ORDER BY place DESC LIMIT 1")
+        return Mark(*found[0]) if found else Mark()
+
+    async def changed_since(self, mark: Mark) -> Changes:
+        return await self._reader.do(lambda connection: _changed_since(connection, mark))
+
     async def remove(self, session_ids: Sequence[SessionId]) -> None:
         await self._change(lambda connection: _remove(connection, session_ids))
         await self._writer.do(_give_back_space)
@@ -147,6 +181,7 @@ class SqliteStore:
                 yield
 
     async def close(self) -> None:
+        await self._counter.close()
         await self._reader.close()
         await self._writer.close()
 
@@ -283,6 +318,27 @@ def _read(connection: sqlite3.Connection, session_id: SessionId, after: int, lim
         (session_id, min(max(after, 0), _LARGEST_SEQ), limit),
     ).fetchall()  # all at once: a statement left in the middle would hold this connection in the past
     return [_to_record(session_id, columns) for columns in found]
+
+
+def _changed_since(connection: sqlite3.Connection, mark: Mark) -> Changes:
+    found = connection.execute("SELECT hash FROM events WHERE place = ?", (mark.place,)).fetchone()
+    if mark.place and (found is None or found[0] != mark.hash):
+        mark = Mark(since=max(mark.at, mark.since))
+    last = connection.execute(
+        "SELECT place, hash, at FROM (SELECT place, hash, at FROM events WHERE place > ? ORDER BY place LIMIT ?)"
+        " ORDER BY place DESC LIMIT 1",
+        (mark.place, _EVENTS_LOOKED_THROUGH),
+    ).fetchone()
+    if last is None:
+        return Changes([], mark._replace(since=0))
+    rows = connection.execute(
+        "SELECT id, seq, type, version, at, stage, data, hash FROM events JOIN sessions ON number = session"
+        " WHERE place > ? AND place <= ? AND type = 'session' AND at > ? ORDER BY place",
+        (mark.place, last[0], mark.since or -1),
+    ).fetchall()
+    place, hash_, at = last
+    reached = Mark(place, hash_, max(at, mark.at, mark.since), mark.since)
+    return Changes([_to_record(id_, columns) for id_, *columns in rows], reached)
 
 
 def _to_record(session_id: SessionId, columns: Sequence[Any]) -> Record:

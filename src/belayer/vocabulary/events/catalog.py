@@ -14,6 +14,7 @@ from belayer.vocabulary.events.lifecycle import (
     ErrorMet,
     Interrupted,
     Logged,
+    Rehomed,
     Resumed,
     SessionChanged,
     WorkspaceRestored,
@@ -35,6 +36,7 @@ AnyEvent = (
     | ErrorMet
     | CheckpointMade
     | WorkspaceRestored
+    | Rehomed
     | Logged
     | BudgetReached
     | Planned

@@ -96,6 +96,18 @@ class WorkspaceRestored(Event):
     skipped: tuple[str, ...] = ()
 
 
+class Rehomed(Event):
+    """The session is a copy that goes its own way: a fork, or one that was imported.
+
+    What was allowed to the other one is not allowed to this one: its rules and approvals stay behind, and it works in a
+    folder of its own.
+    """
+
+    type: Literal["rehomed"] = "rehomed"
+    because: Literal["fork", "import"]
+    workspace: str | None = None
+
+
 class Logged(Event):
     """A line the workflow wants in the session's story."""
 

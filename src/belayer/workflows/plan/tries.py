@@ -8,13 +8,21 @@ from belayer.execution.act import Act
 from belayer.execution.run import Run
 from belayer.tools.tool import AnyTool, Given
 from belayer.tools.toolbox import Toolbox
-from belayer.vocabulary.errors import BelayerError, BudgetExhausted, PlanFailed, Problem, StepFailed
+from belayer.vocabulary.errors import (
+    BelayerError,
+    BudgetExhausted,
+    Category,
+    PlanFailed,
+    Problem,
+    StepFailed,
+)
 from belayer.vocabulary.events.event import Effect, Json, Mode, StepStatus
 from belayer.workflows.plan.outcome import Outcome
 from belayer.workflows.plan.plan import PlanStep
 from belayer.workspace.workspace import Workspace
 
 RETRY, EDIT, FALLBACK, SKIP, UNDO, ABORT = "retry", "edit", "fallback", "skip", "undo", "abort"
+_BY_A_PERSON = "a person left it out after it failed"
 
 
 class Around(Protocol):
@@ -28,8 +36,6 @@ class Around(Protocol):
     def impact_of(self, step_id: str) -> str: ...
 
     def can_undo(self) -> bool: ...
-
-    async def undo_all(self) -> str: ...
 
     def began(self, step_id: str) -> None: ...
 
@@ -71,9 +77,12 @@ class Tries:
     async def failed_early(self, error: BelayerError) -> Outcome:
         """The step could not even be looked at."""
         problem = await self._fail(self.step.tool, dict(self.step.params), error)
-        if self.step.is_critical:
-            raise self._ends_plan(problem, "Nothing was undone.")
-        return await self._accept(problem)
+        if not self.step.is_critical:
+            return await self._accept(problem)
+        choice = await self._recover(problem, [SKIP])
+        if choice == SKIP:
+            return await self.skip(_BY_A_PERSON)
+        raise self._ends_plan(problem, undo=choice == UNDO)
 
     async def skip(self, reason: str) -> Outcome:
         """Leave the step out."""
@@ -103,6 +112,7 @@ class Tries:
     async def _use(self, tool: AnyTool, params: Given) -> Json:
         if tool.conduct is None:
             return await self.line.use(self.step.id, self._act(tool), params)
+        self.line.refuse_denied(self.step.id, self._act(tool), params)
         value = await tool.conduct(tool.read(params), self.inner)
         return await self.line.use(self.step.id, _giving(tool.name, value), params)
 
@@ -140,7 +150,7 @@ class Tries:
         elif not self.step.is_critical:
             return await self._accept(problem)
         else:
-            choice = await self._recover(problem)
+            choice = await self._recover(problem, [RETRY, EDIT, *([FALLBACK] if fallback else []), SKIP])
         match _word(choice):
             case "fallback" if fallback is not None:
                 self.fell_back = True
@@ -148,11 +158,9 @@ class Tries:
             case "edit":
                 return _Call(call.tool, _edited(choice), as_it_is=True)
             case "skip":
-                return await self.skip("a person left it out after it failed")
-            case "undo":
-                raise self._ends_plan(problem, await self.around.undo_all())
-            case "abort":
-                raise self._ends_plan(problem, "Nothing was undone.")
+                return await self.skip(_BY_A_PERSON)
+            case "undo" | "abort":
+                raise self._ends_plan(problem, undo=_word(choice) == UNDO)
             case _:
                 return call
 
@@ -163,24 +171,31 @@ class Tries:
         await self.inner.log(told, "warning")
         return Outcome(StepStatus.FAILED, problem=problem, reason=impact)
 
-    async def _recover(self, problem: Problem) -> Json:
+    async def _recover(self, problem: Problem, ways: list[str]) -> Json:
         """What to do about a critical failure: a person says, or nobody can."""
         if self.line.mode is Mode.AUTONOMOUS:
             return ABORT
         impact = self.around.impact_of(self.step.id)
-        others = [FALLBACK] if self.step.fallback else []
-        undo = [UNDO] if self.around.can_undo() else []
+        choices = [*ways, *([UNDO] if self.around.can_undo() else []), ABORT]
         prompt = f"{self.step.title or self.step.id} failed: {problem.detail} {impact} What now?"
-        choices = [RETRY, EDIT, *others, SKIP, *undo, ABORT]
         return await self.inner.recover("failure", prompt, choices, problem, impact)
 
-    def _ends_plan(self, problem: Problem, undone: str) -> PlanFailed:
-        return PlanFailed(
+    def _ends_plan(self, problem: Problem, *, undo: bool) -> "PlanEnds":
+        return PlanEnds(
             f"The step {self.step.id} ({self.step.tool}) failed: {problem.detail} It is critical, so the plan ended."
-            f" {self.around.impact_of(self.step.id)} {undone}",
+            f" {self.around.impact_of(self.step.id)}",
             problem.hint or "Correct the plan, then run it again, or rewind to before the step.",
             problem.category,
+            undo=undo,
         )
+
+
+class PlanEnds(PlanFailed):
+    """A step's failure ends the plan; with `undo`, what the plan has done is to be taken back."""
+
+    def __init__(self, detail: str, hint: str | None, category: Category, *, undo: bool) -> None:
+        super().__init__(detail, hint, category)
+        self.undo = undo
 
 
 def _word(choice: Json) -> Json:

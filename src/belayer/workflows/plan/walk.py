@@ -10,7 +10,7 @@ from belayer.execution.run import Run, ending_of
 from belayer.execution.suspended import Suspended
 from belayer.tools.tool import Given
 from belayer.tools.toolbox import Toolbox
-from belayer.vocabulary.errors import BelayerError, StepFailed
+from belayer.vocabulary.errors import BelayerError, PlanFailed, StepFailed
 from belayer.vocabulary.events.event import Json, StepStatus
 from belayer.vocabulary.events.steps import PlannedStep
 from belayer.workflows.plan.check import CheckedPlan
@@ -19,7 +19,7 @@ from belayer.workflows.plan.forecast import Forecast
 from belayer.workflows.plan.outcome import Outcome, impact_of, result_of
 from belayer.workflows.plan.plan import PlanStep
 from belayer.workflows.plan.template import Scope, render
-from belayer.workflows.plan.tries import Tries
+from belayer.workflows.plan.tries import PlanEnds, Tries
 from belayer.workspace.workspace import Workspace
 
 
@@ -42,8 +42,17 @@ class Walk:
         planned = [_planned(self.plan.step(step_id), self.plan) for step_id in self.plan.order]
         await self.run.plan(*planned, parallel=self.plan.plan.parallel, digest=self.plan.digest)
         async with self.forecast.shown(self.run):
-            self.run.join(await self._walk())
+            endings = await self._walk()
+            for ending in endings:
+                if isinstance(ending, PlanEnds):
+                    raise await self._ended(ending)
+            self.run.join(endings)
         return result_of(self.plan, self.outcomes)
+
+    async def _ended(self, ending: PlanEnds) -> PlanFailed:
+        """Once every line of work has come to rest: undo what is to be undone, and say what came of it."""
+        done = await self._undo_all() if ending.undo else "Nothing was undone."
+        return PlanFailed(f"{ending.detail} {done}", ending.hint, ending.problem().category)
 
     async def _walk(self) -> list[BaseException]:
         """Take every step that can be taken; how the lines of work ended that did not come through."""
@@ -128,9 +137,13 @@ class Walk:
         self.forecast.began(step_id)
 
     def can_undo(self) -> bool:
-        return any(outcome.undoable for outcome in self.outcomes.values())
+        """Whether the plan has steps that can be taken back; by its tools, so that it is the same on every replay."""
+        return any(self._has_undo(step.tool, step.params) for step in self.plan.plan.steps)
 
-    async def undo_all(self) -> str:
+    def _has_undo(self, tool: str, params: Mapping[str, Json]) -> bool:
+        return self.tools.knows(tool, params) and self.tools.resolve(tool, params)[0].undo is not None
+
+    async def _undo_all(self) -> str:
         """Take back what the plan has done, the last first, as far as its tools can; what came of it, in words."""
         undone: list[str] = []
         failed: list[str] = []
