@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 
 from belayer.execution.rulebook import Rulebook
 from belayer.runner.driving import Parts
+from belayer.runner.vitals import Vitals
 from belayer.sessions.blobs import whole
 from belayer.sessions.decide import ask_anew, decide
 from belayer.sessions.feed import Frame, TooSlow
@@ -24,7 +25,7 @@ from belayer.sessions.record import Record, check_chain
 from belayer.sessions.rewind import restoring, snapshot_at, workspace_of
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, copied, fold, needs_fold
-from belayer.sessions.store import Wanted
+from belayer.sessions.store import Changes, Mark, Wanted
 from belayer.tools.toolbox import Toolbox
 from belayer.tools.trial import Trial, tried
 from belayer.tools.view import ToolView, view_tool
@@ -72,10 +73,11 @@ _SESSIONS_TRIED = 200
 class Engine:
     """Everything one can do with sessions."""
 
-    def __init__(self, parts: Parts, tools: Toolbox, history: History) -> None:
+    def __init__(self, parts: Parts, tools: Toolbox, history: History, vitals: Vitals) -> None:
         self._parts = parts
         self._tools = tools
         self._history = history
+        self._vitals = vitals
         self._starting = asyncio.Lock()
 
     async def start(
@@ -319,6 +321,19 @@ class Engine:
             await view_tool(tool, self._parts.breakers.of(tool.name), metrics.get(tool.name))
             for tool in self._tools.tools()
         ]
+
+    @property
+    def vitals(self) -> Vitals:
+        """How it is: what metrics are made of."""
+        return self._vitals
+
+    async def written_last(self) -> Mark:
+        """The mark of somebody who has read everything."""
+        return await self._parts.store.written_last()
+
+    async def changed_since(self, mark: Mark) -> Changes:
+        """The next status changes of all sessions, in the order of writing."""
+        return await self._parts.store.changed_since(mark)
 
     @property
     def toolbox(self) -> Toolbox:

@@ -19,7 +19,15 @@ from belayer.vocabulary.errors import ConfigurationError
 
 _PREFIX = "BELAYER_"
 _FILE = Path("belayer.toml")
-_ONLY_FROM_ENVIRONMENT = {"private_hosts", "host", "hosts", "token"}
+_ONLY_FROM_ENVIRONMENT = {
+    "private_hosts",
+    "host",
+    "hosts",
+    "token",
+    "webhook_url",
+    "webhook_secret",
+    "otlp_endpoint",
+}
 _SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY")
 
 
@@ -39,6 +47,9 @@ class Settings(BaseSettings):
     hosts: str = ""
     token: SecretStr | None = None
     max_sessions: Annotated[int, Field(ge=0, le=100_000)] = 5
+    webhook_url: str | None = None
+    webhook_secret: SecretStr | None = None
+    otlp_endpoint: str | None = None
 
     @classmethod
     def settings_customise_sources(

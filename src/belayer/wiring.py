@@ -14,6 +14,8 @@ from belayer.execution.retry import RetryPolicy
 from belayer.execution.rulebook import Rulebook
 from belayer.runner.driving import Parts
 from belayer.runner.runner import Habits, Runner
+from belayer.runner.tracing import tracing
+from belayer.runner.vitals import Vitals
 from belayer.sessions.blobs import Blobs, FileBlobs, MemoryBlobs
 from belayer.sessions.feed import Feed
 from belayer.sessions.history import History, load
@@ -118,6 +120,9 @@ async def running(
     workspaces = Workspaces(keeping.home)
     toolbox = Toolbox([*catalog(settings.private_hosts), *tools])
     workflows.add(Plans(toolbox, workspaces, history, clock).workflow())
+    breakers = Breakers()
+    vitals = Vitals(keeping.store, history, breakers, toolbox.names(), clock)
+    log.listen(vitals.hear)
     parts = Parts(
         keeping.store,
         log,
@@ -127,7 +132,7 @@ async def running(
         clock,
         keeping.drivers,
         workflows,
-        Breakers(),
+        breakers,
         RetryPolicy(retries=settings.max_retries),
         Limits(clock),
         Rulebook(keeping.home),
@@ -137,13 +142,13 @@ async def running(
     only = drives if isinstance(drives, set) else None
     runner = Runner(parts, Habits(settings.concurrency, settings.session_timeout, only))
     raised: Exception | None = None
-    async with asyncio.TaskGroup() as group:
+    async with tracing(log, settings.otlp_endpoint, toolbox.names()), asyncio.TaskGroup() as group:
         writing = group.create_task(log.run())
         hearing = group.create_task(_hear_others(keeping.store, feed, runner))
         driving = group.create_task(runner.run()) if drives != "none" else None
         learning = group.create_task(load(keeping.store, history)) if drives != "none" else None
         try:
-            yield Engine(parts, toolbox, history)
+            yield Engine(parts, toolbox, history, vitals)
         except Exception as error:  # noqa: BLE001 - the caller's own: raised below, outside the group that would wrap it
             raised = error
         finally:

@@ -9,7 +9,7 @@ import pytest
 from belayer.sessions.record import GENESIS, check_chain
 from belayer.sessions.rows import SessionRow, from_state
 from belayer.sessions.state import fold
-from belayer.sessions.store import Proposal, Store, Wanted
+from belayer.sessions.store import HOUR, Hour, Mark, Proposal, Store, Wanted
 from belayer.sessions.stores.memory import MemoryStore
 from belayer.sessions.stores.sqlite import SqliteStore
 from belayer.vocabulary.clock import to_micros
@@ -573,6 +573,123 @@ class TestRemoving:
         await store.remove([ONE])
         await create(store, TWO)
         assert await seqs(store, TWO) == [1]
+
+
+class TestCounting:
+    async def test_every_status_is_counted(self, store: Store) -> None:
+        await create(store, ONE)
+        await create(store, TWO, beginning(), now_is(Status.WAITING))
+        await create(store, THREE, beginning(), now_is(Status.WAITING))
+        counted = (await store.counts()).by_status
+        assert {status: counted.get(status, 0) for status in Status if counted.get(status)} == {
+            Status.QUEUED: 1,
+            Status.WAITING: 2,
+        }
+
+    async def test_a_session_that_waits_for_a_time_waits_for_no_person(self, store: Store) -> None:
+        await create(store, ONE, beginning(), now_is(Status.WAITING))
+        await create(store, TWO, beginning(), now_is(Status.WAITING, wake_at=AT))
+        await create(
+            store, THREE, beginning(), now_is(Status.PAUSED, after_pause=AfterPause(at=AT, then="resume"))
+        )
+        assert (await store.counts()).for_a_person == 1
+
+    async def test_events_are_counted_over_all_sessions(self, store: Store) -> None:
+        assert (await store.counts()).events == 0
+        await create(store, ONE, beginning(), said())
+        await create(store, TWO)
+        assert (await store.counts()).events == 3
+
+    async def test_a_store_takes_more_room_with_every_large_event(self, store: Store) -> None:
+        await create(store, ONE)
+        before = (await store.counts()).bytes
+        await add(store, ONE, said("x" * 100_000))
+        assert (await store.counts()).bytes > before + 50_000
+
+    async def test_sessions_are_counted_by_the_hour_they_began_and_ended_in(self, store: Store) -> None:
+        await create(store, ONE, at=AT)
+        await create(store, TWO, at=AT + timedelta(minutes=59))
+        await add(store, ONE, now_is(Status.COMPLETED), at=AT + timedelta(hours=2))
+        await add(store, TWO, now_is(Status.FAILED), at=AT + timedelta(hours=2, minutes=1))
+        await create(store, THREE, at=AT + timedelta(hours=2))
+        first = to_micros(AT)
+        assert await store.hours(first) == [Hour(first, 2), Hour(first + 2 * HOUR, 1, 1, 1, 0)]
+
+    async def test_hours_begin_with_the_one_that_is_asked_for(self, store: Store) -> None:
+        await create(store, ONE, at=AT - timedelta(minutes=1))
+        await create(store, TWO, at=AT + timedelta(minutes=1))
+        first = to_micros(AT)
+        assert await store.hours(first + HOUR // 2) == [Hour(first, 1)]
+
+    async def test_a_session_that_stands_still_has_not_ended(self, store: Store) -> None:
+        await create(store, ONE, beginning(), now_is(Status.EXPIRED))
+        assert [hour[2:] for hour in await store.hours(0)] == [(0, 0, 0)]
+
+
+async def read_on(store: Store, mark: Mark) -> tuple[list[tuple[SessionId, int]], Mark]:
+    """Every status change after the mark, and the mark then."""
+    found: list[tuple[SessionId, int]] = []
+    while True:
+        changes = await store.changed_since(mark)
+        found += [(record.session_id, record.seq) for record in changes.records]
+        if changes.mark == mark:
+            return found, mark
+        mark = changes.mark
+
+
+class TestReadingOn:
+    async def test_status_changes_come_in_the_order_of_writing(self, store: Store) -> None:
+        await create(store, TWO)
+        await create(store, ONE, beginning(), said(), now_is(Status.WAITING))
+        await add(store, TWO, now_is(Status.COMPLETED), said())
+        assert (await read_on(store, Mark()))[0] == [(TWO, 1), (ONE, 1), (ONE, 3), (TWO, 2)]
+
+    async def test_nothing_comes_twice_and_nothing_is_left_out(self, store: Store) -> None:
+        await create(store, ONE)
+        first, mark = await read_on(store, Mark())
+        await add(store, ONE, said())
+        between, mark = await read_on(store, mark)
+        await add(store, ONE, now_is(Status.RUNNING))
+        last, _ = await read_on(store, mark)
+        assert (first, between, last) == ([(ONE, 1)], [], [(ONE, 3)])
+
+    async def test_who_has_read_everything_gets_only_what_comes(self, store: Store) -> None:
+        await create(store, ONE)
+        mark = await store.written_last()
+        await create(store, TWO)
+        assert (await read_on(store, mark))[0] == [(TWO, 1)]
+
+    async def test_an_empty_store_has_everything_to_come(self, store: Store) -> None:
+        mark = await store.written_last()
+        await create(store, ONE)
+        assert (await read_on(store, mark))[0] == [(ONE, 1)]
+
+    @pytest.mark.parametrize("more", [0, 1, 9])
+    async def test_removing_what_was_read_last_hides_nothing_that_comes(
+        self, store: Store, more: int
+    ) -> None:
+        await create(store, ONE, beginning(), now_is(Status.COMPLETED), at=AT)
+        await create(store, TWO, beginning(), said(), now_is(Status.FAILED), at=AT + timedelta(minutes=1))
+        _, mark = await read_on(store, Mark())
+        await store.remove([TWO])
+        later = AT + timedelta(hours=1)
+        await create(store, THREE, beginning(), *[now_is(Status.WAITING)] * more, at=later)
+        found, mark = await read_on(store, mark)
+        assert found == [(THREE, seq) for seq in range(1, more + 2)]
+        await add(store, ONE, now_is(Status.PAUSED), at=AT)
+        assert (await read_on(store, mark))[0] == [(ONE, 3)]
+
+    async def test_a_store_that_was_emptied_hides_nothing_that_comes(self, store: Store) -> None:
+        await create(store, ONE)
+        _, mark = await read_on(store, Mark())
+        await store.remove([ONE])
+        _, mark = await read_on(store, mark)
+        await create(store, TWO, at=AT - timedelta(days=1))
+        assert (await read_on(store, mark))[0] == [(TWO, 1)]
+
+    async def test_a_long_log_is_read_to_its_end(self, store: Store) -> None:
+        await create(store, ONE, beginning(), *[said()] * 6_000, now_is(Status.WAITING))
+        assert (await read_on(store, Mark()))[0] == [(ONE, 1), (ONE, 6_002)]
 
 
 async def test_a_healthy_store_reports_no_damage(store: Store) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 from fastapi import FastAPI
 
 from belayer.api.door import Door, Doorkeeper
+from belayer.api.mcp import mount_mcp
 from belayer.api.problems import MEDIA_TYPE, ProblemDetails, answer_problems
-from belayer.api.routes import decisions, execution, health, history, inbox, tools
+from belayer.api.routes import decisions, execution, health, history, inbox, metrics, tools
 from belayer.engine import Engine
 from belayer.settings import Settings
 
@@ -18,6 +19,7 @@ _REFUSED = {
     404: "There is no such thing.",
     409: "The state of things does not allow it.",
     413: "It is too large.",
+    415: "It does not say that it is JSON.",
     422: "It does not fit.",
     429: "As many sessions are live as may be.",
     500: "Something went wrong inside.",
@@ -34,17 +36,19 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 def make_app(engine: Engine, settings: Settings, door: Door) -> FastAPI:
     """The app on an engine that is open."""
-    app = FastAPI(
+    app = App(
         title="Belayer",
         version=version("belayer"),
         description="Durable sessions for agent work with a person in the loop.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         responses=PROBLEMS,
         separate_input_output_schemas=False,
     )
     app.state.engine = engine
     app.state.settings = settings
+    app.state.vitals = engine.vitals
     for router in (
         health.router,
         execution.router,
@@ -53,18 +57,22 @@ def make_app(engine: Engine, settings: Settings, door: Door) -> FastAPI:
         history.importing,
         inbox.router,
         tools.router,
+        metrics.router,
     ):
         app.include_router(router)
-    answer_problems(app)
-    describe_problems(app)
     app.add_middleware(Doorkeeper, door=door)
+    answer_problems(app)
+    mount_mcp(app, engine, settings, door.token)
     return app
 
 
-def describe_problems(app: FastAPI) -> None:
-    """Put the shape of a problem into the schema, where every route refers to it."""
-    whole = app.openapi()
-    shape = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas = whole["components"]["schemas"]
-    schemas.update(shape.pop("$defs", {}))
-    schemas["ProblemDetails"] = shape
+class App(FastAPI):
+    """Has the shape of a problem in its schema, where every route refers to it."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            schemas = super().openapi()["components"]["schemas"]
+            shape = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas.update(shape.pop("$defs", {}))
+            schemas["ProblemDetails"] = shape
+        return super().openapi()

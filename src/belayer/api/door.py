@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from belayer.api.problems import problem_response
 from belayer.api.token import cookie_for, is_same
@@ -80,11 +80,8 @@ class Door:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return is_same(given.strip(), self.token)
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return False
-        return cookie is not None and is_same(cookie.value, cookie_for(self.token))
+        cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        return is_same(cookie, cookie_for(self.token))
 
     def _is_foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
         """A browser says where a request comes from when it matters; a program says nothing."""
@@ -98,7 +95,7 @@ class Door:
 
 
 class Doorkeeper:
-    """Lets in what the door lets in."""
+    """Lets in what the door lets in. What goes out is what it says it is: no browser may take it for a page."""
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
@@ -108,17 +105,34 @@ class Doorkeeper:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        refused = self._door.refusal(scope)
-        if refused is None:
-            await self._app(scope, receive, send)
+        response = self._answer(scope)
+        if response is None:
+            await self._app(scope, receive, _labelled(send))
             return
-        status, error = refused
-        welcome = self._door.welcome(scope) if status == 401 else None
-        response = welcome or problem_response(error, status)
         if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008})
             return
-        await response(scope, receive, send)
+        await response(scope, receive, _labelled(send))
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """What the door itself says to a request; None if it may pass."""
+        refused = self._door.refusal(scope)
+        if refused is None or isinstance(refused[1], NoToken):
+            welcome = self._door.welcome(
+                scope
+            )  # also who has a cookie already: the token shall not stay in the address
+            if welcome is not None:
+                return welcome
+        return refused and problem_response(refused[1], refused[0])
+
+
+def _labelled(send: Send) -> Send:
+    async def labelled(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)["X-Content-Type-Options"] = "nosniff"
+        await send(message)
+
+    return labelled
 
 
 def _bracketed(host: str) -> str:

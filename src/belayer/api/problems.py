@@ -8,24 +8,36 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnect
 
+from belayer.api.strict import RequestTooLarge, WrongMediaType
 from belayer.vocabulary.errors import (
+    AccessDenied,
     AlreadyDecided,
     AmbiguousPrefix,
     BelayerError,
     Category,
+    ConfigurationError,
     DigestChanged,
     EngineClosed,
     IllegalTransition,
     KeyReused,
+    LogicError,
     NotReady,
     Refused,
+    ResourceShort,
     StoreError,
     TooManySessions,
     UnfitPlan,
     UnknownRequest,
     UnknownSession,
+    UnknownTool,
+    UnknownWorkflow,
+    WorkspaceMissing,
     WorkspaceMoved,
 )
 from belayer.vocabulary.ids import new_reference
@@ -45,11 +57,23 @@ _STATUSES: tuple[tuple[type[BelayerError], int], ...] = (
     (KeyReused, 409),
     (AmbiguousPrefix, 409),
     (WorkspaceMoved, 409),
+    (RequestTooLarge, 413),
+    (WrongMediaType, 415),
     (Refused, 422),
-    (NotReady, 422),
+    (UnknownWorkflow, 422),
+    (UnknownTool, 422),
+    (WorkspaceMissing, 422),
+    (NotReady, 503),
     (StoreError, 503),
     (EngineClosed, 503),
+    (ResourceShort, 503),
+    # What is left of these is about the folder or the path that the request names.
+    (ConfigurationError, 422),
+    (AccessDenied, 422),
+    (LogicError, 422),
 )
+_MOST_ERRORS = 50
+_LONGEST = 500
 
 
 class UnfitRequest(Refused):
@@ -93,7 +117,7 @@ def problem_response(
     problem = error.problem()
     details = ProblemDetails(
         type=f"urn:belayer:problem:{problem.kind}",
-        title=_title(problem.kind),
+        title=title_of(problem.kind),
         status=status,
         detail=problem.detail,
         category=problem.category,
@@ -114,12 +138,42 @@ def status_of(error: BelayerError) -> int:
     return next((status for cls, status in _STATUSES if isinstance(error, cls)), 500)
 
 
+def title_of(kind: str) -> str:
+    """UnknownSession → Unknown session."""
+    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind).strip()
+    return words[:1].upper() + words[1:]
+
+
 def answer_problems(app: FastAPI) -> None:
     """Have every error of the app answered as a problem."""
     app.add_exception_handler(BelayerError, _ours)
     app.add_exception_handler(RequestValidationError, _unfit)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_middleware(LastResort)
+
+
+class LastResort:
+    """Answers what nobody foresaw, and lets nothing through to the server, which would print it as it is."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def note(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        except (ClientDisconnect, WebSocketDisconnect):
+            return
+        except Exception as error:  # noqa: BLE001 - this is the door: nothing gets past it
+            response = _with_reference(error)
+            if scope["type"] == "http" and not begun:
+                await response(scope, receive, send)
 
 
 async def _ours(_request: Request, error: Exception) -> Response:
@@ -128,22 +182,27 @@ async def _ours(_request: Request, error: Exception) -> Response:
     if status == 500:
         return _with_reference(error)
     found = error.problems if isinstance(error, UnfitPlan) else ()
-    return problem_response(error, status, [{"place": place, "what": what} for place, what in found])
+    return problem_response(error, status, [_error(place, what) for place, what in found[:_MOST_ERRORS]])
 
 
 async def _unfit(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = [{"place": _place(item["loc"]), "what": str(item["msg"])} for item in error.errors()]
+    found = [
+        _error(_place(item["loc"]), str(item["msg"]).removeprefix("Value error, "))
+        for item in error.errors()[:_MOST_ERRORS]
+    ]
     told = "; ".join(f"{item['place']}: {item['what']}" for item in found[:5])
     problem = UnfitRequest(f"The request does not fit: {told}.", "Correct these, then send it again.")
     return problem_response(problem, 422, found)
 
 
-async def _http(_request: Request, error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     problem = _REFUSALS.get(error.status_code) or UnfitRequest(str(error.detail))
     response = problem_response(problem, error.status_code)
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
     return response
 
 
@@ -151,10 +210,6 @@ _REFUSALS: dict[int, BelayerError] = {
     404: NoSuchAddress("There is nothing at this address.", "GET /openapi.json lists the addresses."),
     405: WrongMethod("This address does not take this method.", "GET /openapi.json lists the methods."),
 }
-
-
-async def _unexpected(_request: Request, error: Exception) -> Response:
-    return _with_reference(error)
 
 
 def _with_reference(error: Exception) -> Response:
@@ -168,10 +223,16 @@ def _with_reference(error: Exception) -> Response:
     return problem_response(hidden, 500, reference=reference)
 
 
-def _title(kind: str) -> str:
-    """UnknownSession → Unknown session."""
-    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind).strip()
-    return words[:1].upper() + words[1:]
+def _methods_at(request: Request) -> set[str]:
+    """What an address takes. The framework would name the methods of the first route only."""
+    app: FastAPI = request.app
+    routes = [route for route in app.routes if isinstance(route, Route)]
+    fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return {method for route in fitting for method in route.methods or ()}
+
+
+def _error(place: str, what: str) -> dict[str, str]:
+    return {"place": place[:_LONGEST], "what": what[:_LONGEST]}
 
 
 def _place(loc: Sequence[Any]) -> str:

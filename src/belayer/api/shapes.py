@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from belayer.api.envelopes import Envelope
 from belayer.sessions.view import SessionView
@@ -12,7 +12,21 @@ from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
 from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.vocabulary.rules import Rule
 
+_ID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
 Cursor = Annotated[int, Field(ge=0, le=2**53)]
+TheRequest = Annotated[RequestId, Field(max_length=200)]
+Digest = Annotated[str, Field(max_length=200)]
+WholeId = Annotated[SessionId, Field(pattern=_ID)]
+
+
+class BudgetBody(Budget):
+    """What a session may use; null is no limit."""
+
+    tokens: Annotated[StrictInt, Field(ge=0)] | None = None
+    usd: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = None
+    steps: Annotated[StrictInt, Field(ge=0)] | None = None
+    seconds: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = None
 
 
 class StartBody(Shape):
@@ -25,9 +39,9 @@ class StartBody(Shape):
     input: dict[str, Json] | None = None
     title: Name | None = None
     model: Name | None = None
-    max_steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    timeout: Annotated[float, Field(gt=0, le=31_536_000, allow_inf_nan=False)] | None = None
-    budget: Budget = Budget()
+    max_steps: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | None = None
+    timeout: Annotated[StrictFloat, Field(gt=0, le=31_536_000, allow_inf_nan=False)] | None = None
+    budget: BudgetBody = BudgetBody()
     workspace: Folder | None = None
     policy: Annotated[tuple[Rule, ...], Field(max_length=1_000)] | None = None
     idempotency_key: Name | None = None
@@ -70,7 +84,7 @@ class StartBody(Shape):
         """The budget, with the step and time limits that were given beside it."""
         steps = min((n for n in (self.budget.steps, self.max_steps) if n is not None), default=None)
         seconds = min((n for n in (self.budget.seconds, self.timeout) if n is not None), default=None)
-        return self.budget.model_copy(update={"steps": steps, "seconds": seconds})
+        return Budget(tokens=self.budget.tokens, usd=self.budget.usd, steps=steps, seconds=seconds)
 
 
 class Started(Shape):
@@ -86,15 +100,15 @@ class Started(Shape):
 class RespondBody(Shape):
     """An answer to a question."""
 
-    request_id: RequestId
+    request_id: TheRequest
     value: Json = None
 
 
 class ApproveBody(Shape):
     """A yes to exactly what was shown."""
 
-    request_id: RequestId
-    digest: str
+    request_id: TheRequest
+    digest: Digest
     notes: Text | None = None
     remember: Literal["session"] | None = None
 
@@ -102,8 +116,8 @@ class ApproveBody(Shape):
 class RejectBody(Shape):
     """A no to what was shown."""
 
-    request_id: RequestId
-    digest: str
+    request_id: TheRequest
+    digest: Digest
     notes: Text | None = None
     reason: Text | None = None
 
@@ -112,7 +126,7 @@ class PauseBody(Shape):
     """How long to pause, and what then."""
 
     reason: Text | None = None
-    timeout: Annotated[float, Field(gt=0, le=315_360_000, allow_inf_nan=False)] | None = None
+    timeout: Annotated[StrictFloat, Field(ge=0.001, le=315_360_000, allow_inf_nan=False)] | None = None
     then: Literal["resume", "cancel"] = "resume"
 
 
@@ -137,14 +151,14 @@ class CheckpointBody(Shape):
 class RewindBody(Shape):
     """The event to go back to, and whether the files go back too."""
 
-    seq: Annotated[int, Field(ge=1, le=2**53)]
-    files: bool = True
+    seq: Annotated[StrictInt, Field(ge=1, le=2**53)]
+    files: StrictBool = True
 
 
 class ForkBody(Shape):
     """The last event that both have in common; without it, the last there is."""
 
-    seq: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    seq: Annotated[StrictInt, Field(ge=1, le=2**53)] | None = None
 
 
 class EventsPage(Shape):

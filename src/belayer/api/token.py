@@ -2,8 +2,8 @@
 
 import hashlib
 import hmac
-import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from belayer.vocabulary.errors import ConfigurationError
@@ -14,14 +14,17 @@ _SHORTEST = 16
 def token_in(home: Path) -> str:
     """The home's token; a new one if there is none."""
     path = home / "token"
-    home.mkdir(parents=True, exist_ok=True)
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:  # noqa: PTH123
-            file.write(secrets.token_urlsafe(32) + "\n")
-    except FileExistsError:
-        pass
-    token = path.read_text(encoding="utf-8").strip()
-    if len(token) < _SHORTEST or not token.isascii():
+        home.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            _make(path)
+        token = path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError as error:
+        raise ConfigurationError(
+            f"The token in {path} can be neither read nor made ({error.strerror}).",
+            "Give this user the right to read and write there, or set BELAYER_HOME to another folder.",
+        ) from error
+    if len(token) < _SHORTEST or not token.isascii() or not token.isprintable():
         raise ConfigurationError(
             f"{path} does not hold a token.", "Remove the file; a new token is made at the next start."
         )
@@ -36,3 +39,16 @@ def cookie_for(token: str) -> str:
 def is_same(given: str, wanted: str) -> bool:
     """Compared in a time that does not tell how much of it was right."""
     return hmac.compare_digest(given.encode(), wanted.encode())
+
+
+def _make(path: Path) -> None:
+    """Whole or not at all: of several who make one at once, the first to link it wins, and nobody reads half of it."""
+    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".token-")  # only its owner can read it
+    try:
+        with open(descriptor, "w", encoding="ascii") as file:  # noqa: PTH123 - it is open already
+            file.write(secrets.token_urlsafe(32) + "\n")
+        path.hardlink_to(aside)
+    except FileExistsError:
+        pass
+    finally:
+        Path(aside).unlink()

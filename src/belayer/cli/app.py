@@ -16,6 +16,7 @@ from belayer.cli.commands import (
     doctor,
     history,
     look,
+    mcp,
     policy,
     resume,
     run,
@@ -40,6 +41,7 @@ COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
         ("follow", look.follow, "belayer follow 0199a3f2"),
         ("demo", demo.demo, "belayer demo"),
         ("serve", serve.serve, "belayer serve --port 8700"),
+        ("mcp", mcp.mcp, "belayer mcp"),
     ],
     "Answer": [
         ("answer", decide.answer, 'belayer answer 0199a3f2 "the blue one"'),

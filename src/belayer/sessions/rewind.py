@@ -15,7 +15,7 @@ def snapshot_at(records: Sequence[Record], seq: int) -> Snapshot | None:
     """The files as they were just after the event; None if nothing was done to them since.
 
     What lies before an import lies elsewhere and cannot be brought back here. What a person changed between two steps
-    stays: the files just before the later step count, not those after the earlier one, unless the event is that one's end.
+    stays: the files just before the later step count, not those after the earlier one, unless the event is its end.
     """
     arrived = max((record.seq for record in records if _is_import(record)), default=0)
     kept = [

@@ -14,6 +14,7 @@ from belayer.api.shapes import (
     SessionsPage,
     StartBody,
     Started,
+    WholeId,
 )
 from belayer.api.stream import AS_EVENTS, event_stream
 from belayer.api.strict import StrictRoute
@@ -22,7 +23,6 @@ from belayer.sessions.store import Wanted
 from belayer.sessions.view import view
 from belayer.vocabulary.clock import rfc3339
 from belayer.vocabulary.events.event import Mode, Status
-from belayer.vocabulary.ids import SessionId
 
 router = APIRouter(prefix="/api/execution", tags=["sessions"], route_class=StrictRoute)
 
@@ -49,11 +49,10 @@ async def sessions(
     workflow: Annotated[str | None, Query(max_length=200)] = None,
     q: Annotated[str | None, Query(max_length=200, description="Text in the title.")] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-    cursor: Annotated[str | None, Query(max_length=100)] = None,
+    cursor: WholeId | None = None,
 ) -> SessionsPage:
     """List sessions, newest first."""
-    before = SessionId(cursor) if cursor else None
-    rows = await engine.sessions(Wanted(frozenset(status or ()), mode, workflow, q, before, limit + 1))
+    rows = await engine.sessions(Wanted(frozenset(status or ()), mode, workflow, q, cursor, limit + 1))
     more = rows[limit - 1].id if len(rows) > limit else None
     return SessionsPage(sessions=tuple(_listed(row) for row in rows[:limit]), next=more)
 

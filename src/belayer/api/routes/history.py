@@ -19,6 +19,7 @@ from belayer.api.strict import MOST_BYTES_IMPORTED, StrictRequest, StrictRoute
 from belayer.engine import Engine
 from belayer.sessions.view import SessionView, view
 from belayer.vocabulary.commands import Fork, MakeCheckpoint, Rewind
+from belayer.vocabulary.errors import BadCursor
 from belayer.vocabulary.events.event import StepStatus
 from belayer.vocabulary.ids import SessionId
 
@@ -63,6 +64,12 @@ async def rewind_preview(
     engine: TheEngine, session_id: TheSession, seq: Annotated[int, Query(ge=1, le=2**53)]
 ) -> RewindPreview:
     """What a rewind would do to the files."""
+    row = await engine.row(session_id)
+    if seq >= row.last_seq:
+        raise BadCursor(
+            f"Session {session_id} has {row.last_seq} events, so it cannot go back to {seq}.",
+            "Choose an event before its last.",
+        )
     changes = await engine.files_after(session_id, seq)
     return RewindPreview(
         changes=tuple(FileChange(path=one.path, kind=one.kind, why=one.why) for one in changes)

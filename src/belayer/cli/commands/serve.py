@@ -8,10 +8,8 @@ import uvloop
 
 from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
+from belayer.cli.loading import code_here
 from belayer.cli.options import AsJson, Home
-from belayer.cli.targets import code_named, known_names
-from belayer.vocabulary.errors import BelayerError
-from belayer.workflows.workflow import Workflow
 
 
 def serve(
@@ -47,7 +45,7 @@ def serve(
             )
             desk.screen.answer({"address": address, "token": token})
 
-        async with desk.engine("all", *_code(desk)) as engine:
+        async with desk.engine("all", *code_here(desk)) as engine:
             try:
                 await listen(engine, settings, token, ready)
             except asyncio.CancelledError:
@@ -55,14 +53,3 @@ def serve(
         return Exit.DONE
 
     carry_out(work, home=home, as_json=as_json, loop=uvloop.new_event_loop)
-
-
-def _code(desk: Desk) -> list[Workflow]:
-    """Whatever was run here before; what cannot be loaded any more is told, and its sessions wait."""
-    found: list[Workflow] = []
-    for name in known_names(desk.home):
-        try:
-            found += code_named(name, desk.home)
-        except BelayerError as error:
-            desk.screen.warn(f"The workflow {name} cannot be loaded, so its sessions wait: {error.detail}")
-    return found
