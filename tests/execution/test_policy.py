@@ -24,7 +24,9 @@ reaches = st.builds(
     below=st.booleans(),
 )
 calls = st.builds(Call, tools, st.sampled_from(Effect), reaches)
-patterns = st.text("ab./*?\\", min_size=1, max_size=8)
+patterns = (st.text("ab./*?\\", min_size=1, max_size=8)).filter(
+    lambda pattern: not pattern.startswith("/") and ".." not in pattern.split("/")
+)
 rules = st.builds(
     Rule,
     verdict=st.sampled_from(Verdict),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from belayer.execution.act import Happened
 from belayer.execution.policy import Reach
-from belayer.tools import files
+from belayer.tools import files, searching
 from belayer.tools.tool import AnyTool
 from belayer.vocabulary.errors import (
     BelayerError,
@@ -27,7 +27,8 @@ from belayer.vocabulary.errors import (
     ProtectedPath,
     TooLarge,
 )
-from belayer.vocabulary.rules import Risk
+from belayer.vocabulary.rules import Risk, Rule, Verdict
+from belayer.wiring import open_engine
 from belayer.workspace.workspace import Workspace, Workspaces
 from tests.workspace.trees import held, make
 
@@ -174,7 +175,7 @@ async def test_what_is_no_text_or_too_large_is_skipped_and_counted(
     found = await desk.do("search", text="two")
     assert ({hit["path"] for hit in found["matches"]}, found["skipped"]) == ({"a.txt"}, 2)
     assert (await desk.do("search", text="secret"))["matches"] == []
-    monkeypatch.setattr(files, "_MOST_SEARCHED", 5)
+    monkeypatch.setattr(searching, "_MOST_SEARCHED", 5)
     assert (await desk.do("search", text="two"))["skipped"] == 4
 
 
@@ -389,7 +390,7 @@ def test_a_call_reaches_its_paths_in_one_spelling() -> None:
     assert reach("write", path="docs/./x/../b.md", content="") == Reach(paths=("docs/b.md",))
     assert reach("move", source="a/", target="./b") == Reach(paths=("a", "b"))
     assert reach("list") == Reach(paths=(".",))
-    assert reach("search", text="x") == Reach(paths=(".",), below=True)
+    assert reach("search", text="x") == Reach(paths=(".",))
     assert reach("delete", path="a") == Reach(paths=("a",))
     assert reach("delete", path="a/", folder=True) == Reach(paths=("a",), risk=Risk.HIGH, below=True)
 
@@ -506,3 +507,23 @@ async def test_nothing_is_found_outside_by_its_error(desk: Desk) -> None:
             await desk.do("read", path=f"../outside/{name}")
         said.add(refused.value.detail.replace(name, "NAME"))
     assert len(said) == 1
+
+
+async def test_a_search_skips_what_the_rules_do_not_let_it_read(tmp_path: Path) -> None:
+    make(tmp_path / "work", {"a.txt": b"word", "secrets/b.txt": b"word", "c.env": b"word"})
+    rules = [Rule(verdict=Verdict.DENY, path="secrets/**"), Rule(verdict=Verdict.ASK, path="*.env")]
+    step: Any = {"id": "find", "tool": "files.search", "params": {"text": "word"}}
+    async with open_engine(tmp_path / "home") as engine:
+        session = await engine.carry_out({"steps": [step]}, workspace=tmp_path / "work", policy=rules)
+        ended: Any = await session.result()
+    found = ended["outputs"]["find"]
+    assert ([hit["path"] for hit in found["matches"]], found["skipped"]) == (["a.txt"], 2)
+
+
+async def test_a_program_that_was_deleted_comes_back_as_a_program(tmp_path: Path) -> None:
+    make(tmp_path / "work", {"run.sh": b"#!/bin/sh"})
+    (tmp_path / "work" / "run.sh").chmod(0o755)
+    workspace = Workspaces(tmp_path / "home").of(tmp_path / "work")
+    params = files.Delete(path="run.sh")
+    await files.undo_delete(params, await files.delete(params, workspace), workspace)
+    assert (tmp_path / "work" / "run.sh").stat().st_mode & 0o777 == 0o755

@@ -22,7 +22,7 @@ from belayer.vocabulary.ids import SessionId
 
 _logger = structlog.get_logger()
 
-# A write takes some 6 µs: so a fifth of the time goes into writing, however many watch and however much comes.
+# A write took 12 µs here, most of it in the kernel: up to a thousand clients, writing takes a quarter of the time.
 _REST_A_CLIENT = 33e-6
 _LONGEST_REST = 0.033
 _PAGE = 200

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Match, Route
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
@@ -72,6 +72,7 @@ _STATUSES: tuple[tuple[type[BelayerError], int], ...] = (
     (AccessDenied, 422),
     (LogicError, 422),
 )
+_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _MOST_ERRORS = 50
 _LONGEST = 500
 
@@ -202,7 +203,7 @@ async def _http(request: Request, error: Exception) -> Response:
     response = problem_response(problem, error.status_code)
     response.headers.update(error.headers or {})
     if error.status_code == 405:
-        response.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
+        response.headers["Allow"] = ", ".join(_methods_at(request))
     return response
 
 
@@ -223,12 +224,14 @@ def _with_reference(error: Exception) -> Response:
     return problem_response(hidden, 500, reference=reference)
 
 
-def _methods_at(request: Request) -> set[str]:
+def _methods_at(request: Request) -> list[str]:
     """What an address takes. The framework would name the methods of the first route only."""
     app: FastAPI = request.app
-    routes = [route for route in app.routes if isinstance(route, Route)]
-    fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    return {method for route in fitting for method in route.methods or ()}
+    return [
+        method
+        for method in _METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in app.routes)
+    ]
 
 
 def _error(place: str, what: str) -> dict[str, str]:

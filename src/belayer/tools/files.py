@@ -5,52 +5,30 @@ Every change is made whole or not at all, says what was there before, and can be
 
 import asyncio
 import hashlib
-import io
 import posixpath
-from collections.abc import Callable, Iterator
-from difflib import unified_diff
-from itertools import islice
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated
 
-import re2
 from pydantic import Field
 
 from belayer.execution.act import DidNotHappen, Happened, Probed
 from belayer.execution.policy import Reach
+from belayer.tools.difference import difference
+from belayer.tools.searching import EVERY_LEVEL, found_in, matching
+from belayer.tools.texts import lines_of, text_of
 from belayer.tools.tool import AnyTool, Params, Tool
-from belayer.vocabulary.errors import (
-    AccessDenied,
-    ConfigurationError,
-    LogicError,
-    NotAFile,
-    PathMissing,
-    ResourceShort,
-    TooLarge,
-)
+from belayer.vocabulary.errors import LogicError, TooLarge
 from belayer.vocabulary.events.event import Effect, Json
 from belayer.vocabulary.rules import Risk
 from belayer.workspace.names import shown
-from belayer.workspace.root import Entry, Listing, Root
+from belayer.workspace.root import Root
 from belayer.workspace.workspace import Workspace
 
 Path = Annotated[str, Field(min_length=1, max_length=4096, description="Relative to the workspace.")]
 
 _MOST_TEXT = 5_000_000
 _MOST_EDITED = 10_000_000
-_LARGEST_SEARCHED = 2_000_000
-_MOST_SEARCHED = 200_000_000
-_EVERY_LEVEL = 1_000
-_LONGEST_LINE = 500
-_PREVIEW_LINES = 400
-# Beyond so many lines a diff is not looked for: it takes time with the square of them.
-_MOST_COMPARED = 2_000
 _REWIND = "Rewind the session to before the step: the files go back with it."
-
-# What RE2 says of a bad pattern goes to whoever asked, not to the terminal.
-_RE2: Any = re2  # with the options, of which our stub says nothing
-_QUIETLY = _RE2.Options()
-_QUIETLY.log_errors = False
 
 
 class Read(Params):
@@ -102,7 +80,7 @@ class Delete(Params):
 
 async def read(params: Read, workspace: Workspace) -> Json:
     content = await asyncio.to_thread(workspace.root.read, params.path)
-    lines = _lines(_text(content, params.path))
+    lines = lines_of(text_of(content, params.path))
     last = len(lines) if params.most_lines is None else params.first_line - 1 + params.most_lines
     chosen = lines[params.first_line - 1 : last]
     return {
@@ -120,7 +98,7 @@ async def write(params: Write, workspace: Workspace) -> Json:
 
 
 async def edit(params: Edit, workspace: Workspace) -> Json:
-    text = _text(await asyncio.to_thread(workspace.root.read, params.path), params.path)
+    text = text_of(await asyncio.to_thread(workspace.root.read, params.path), params.path)
     written = await _put(workspace, params.path, _edited(text, params))
     return {**written, "replaced": text.count(params.old)}
 
@@ -134,7 +112,8 @@ async def list_(params: List, workspace: Workspace) -> Json:
 
 
 async def search(params: Search, workspace: Workspace) -> Json:
-    return await asyncio.to_thread(_search, params, _matching(params), workspace.root)
+    matches = matching(params.text, regex=params.regex)
+    return await asyncio.to_thread(found_in, workspace.root, params.path, matches, params.most)
 
 
 async def move(params: Move, workspace: Workspace) -> Json:
@@ -175,8 +154,7 @@ async def _kept(workspace: Workspace, path: str) -> str | None:
 
 async def _put_back(workspace: Workspace, path: str, previous: Json) -> None:
     if isinstance(previous, str):
-        content = await workspace.kept(previous)
-        await asyncio.to_thread(workspace.root.write, path, content)
+        await workspace.put_back(path, previous)
     elif await asyncio.to_thread(workspace.root.look, path) is not None:
         await asyncio.to_thread(workspace.root.delete, path)
 
@@ -192,8 +170,8 @@ async def undo_move(params: Move, output: Json, workspace: Workspace) -> Json:
     replaced = await workspace.kept(name) if isinstance(name, str) else None
     if not await asyncio.to_thread(_is_back, workspace.root, params, replaced):
         await asyncio.to_thread(workspace.root.move, params.target, params.source)
-    if replaced is not None:
-        await asyncio.to_thread(workspace.root.write, params.target, replaced)
+    if isinstance(name, str):
+        await workspace.put_back(params.target, name)
     await asyncio.to_thread(_remove_empty, workspace.root, _recorded(output, "folders"))
     return {"path": params.source}
 
@@ -224,7 +202,7 @@ async def probe_write(params: Write, workspace: Workspace) -> Probed:
 async def probe_edit(params: Edit, workspace: Workspace) -> Probed:
     """Whether the new text stands where the old one stood; where both or neither can be seen, nobody knows."""
     content = await asyncio.to_thread(workspace.root.read, params.path)
-    text = _text(content, params.path)
+    text = text_of(content, params.path)
     if params.old in text:
         return DidNotHappen() if params.old not in params.new and params.new not in text else None
     if not params.new or params.new not in text:
@@ -249,52 +227,12 @@ async def probe_delete(params: Delete, workspace: Workspace) -> Probed:
 
 
 async def preview_write(params: Write, workspace: Workspace) -> Json:
-    return await asyncio.to_thread(_difference, workspace.root, params.path, params.content)
+    return await asyncio.to_thread(difference, workspace.root, params.path, params.content)
 
 
 async def preview_edit(params: Edit, workspace: Workspace) -> Json:
-    text = _text(await asyncio.to_thread(workspace.root.read, params.path), params.path)
-    return await asyncio.to_thread(_difference, workspace.root, params.path, _edited(text, params))
-
-
-def _difference(root: Root, path: str, after: str) -> str:
-    """What a change would do to a file, as a diff; of what is there and is no text, only the size is told."""
-    entry = root.look(path)
-    before, head = "", list[str]()
-    try:
-        before = _text(root.read(path), path) if entry else ""
-    except (NotAFile, TooLarge):
-        if entry is None or entry.kind != "file":
-            raise
-        head = [f"{entry.size:,} bytes that cannot be shown as text are replaced by:"]
-    changed = _diff(before.splitlines(keepends=True), after.splitlines(keepends=True))
-    lines = [*head, f"--- {path if entry else '/dev/null'}", f"+++ {path}", *changed]
-    more = [f"… {len(lines) - _PREVIEW_LINES} more lines"] if len(lines) > _PREVIEW_LINES else []
-    return "\n".join([*map(_cut, lines[:_PREVIEW_LINES]), *more])
-
-
-def _diff(before: list[str], after: list[str]) -> list[str]:
-    """The changed lines. Where there are too many to compare: what is neither the same beginning nor the same end."""
-    if len(before) + len(after) <= _MOST_COMPARED:
-        return [line.rstrip("\n") for line in unified_diff(before, after)][2:]
-    start = _same(before, after)
-    end = _same(before[start:][::-1], after[start:][::-1])
-    gone, come = before[start : len(before) - end], after[start : len(after) - end]
-    head = f"@@ -{start + 1},{len(gone)} +{start + 1},{len(come)} @@"
-    return [
-        line.rstrip("\n") for line in (head, *(f"-{line}" for line in gone), *(f"+{line}" for line in come))
-    ]
-
-
-def _same(one: list[str], other: list[str]) -> int:
-    """How many lines the two have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
-
-
-def _cut(line: str) -> str:
-    rest = len(line) - _LONGEST_LINE
-    return f"{line[:_LONGEST_LINE]}… {rest} more characters" if rest > 0 else line
+    text = text_of(await asyncio.to_thread(workspace.root.read, params.path), params.path)
+    return await asyncio.to_thread(difference, workspace.root, params.path, _edited(text, params))
 
 
 def _edited(text: str, params: Edit) -> str:
@@ -318,66 +256,12 @@ def _edited(text: str, params: Edit) -> str:
     return text.replace(params.old, params.new)
 
 
-def _matching(params: Search) -> Callable[[str], object]:
-    """Whether a line is one that is looked for. RE2: no expression takes longer than its line is long."""
-    if not params.regex:
-        return lambda line: params.text in line
-    try:
-        pattern: re2.Pattern = _RE2.compile(params.text, _QUIETLY)
-    except re2.error as error:
-        why = error.args[0].decode(errors="replace")
-        raise ConfigurationError(
-            f"{params.text!r} is no regular expression that can be searched for: {shown(why)}.",
-            "Use RE2 syntax (no look-around or back-references), or leave `regex` out.",
-        ) from error
-    return pattern.search
-
-
-def _search(params: Search, matches: Callable[[str], object], root: Root) -> Json:
-    listing = _searched(root, params.path)
-    found: list[Json] = []
-    skipped, left = 0, _MOST_SEARCHED
-    for entry in listing.entries:
-        if entry.kind != "file":
-            continue
-        text = _searchable(root, entry) if left > 0 else None
-        left -= entry.size
-        skipped += text is None
-        found += islice(_hits(entry.path, text or "", matches), params.most + 1 - len(found))
-        if len(found) > params.most:
-            return {"matches": found[: params.most], "truncated": True, "skipped": skipped}
-    return {"matches": found, "truncated": listing.truncated, "skipped": skipped}
-
-
-def _searched(root: Root, path: str) -> Listing:
-    entry = root.look(path)
-    if entry is not None and entry.kind == "file":
-        return Listing([entry], truncated=False)
-    return root.entries(path, _EVERY_LEVEL)
-
-
-def _searchable(root: Root, entry: Entry) -> str | None:
-    """The file's text; None for what is too large, no text, or not to be read."""
-    if entry.size > _LARGEST_SEARCHED:
-        return None
-    try:
-        return _text(root.read(entry.path), entry.path)
-    except (LogicError, PathMissing, AccessDenied, ResourceShort):
-        return None
-
-
-def _hits(path: str, text: str, matches: Callable[[str], object]) -> Iterator[Json]:
-    for number, line in enumerate(_lines(text), 1):
-        if matches(line := line.rstrip("\r\n")):
-            yield {"path": path, "line": number, "text": line[:_LONGEST_LINE]}
-
-
 def _going(root: Root, params: Delete) -> list[str]:
     """What a deletion takes away, folders aside. More than can be told is not deleted."""
     entry = root.look(params.path)
     if entry is None or entry.kind != "folder" or not params.folder:
         return [params.path]
-    listing = root.entries(params.path, _EVERY_LEVEL)
+    listing = root.entries(params.path, EVERY_LEVEL)
     if listing.truncated:
         raise TooLarge(
             f"{shown(params.path)} holds more than can be kept for an undo. Nothing was deleted.",
@@ -408,20 +292,6 @@ def _is_back(root: Root, params: Move, replaced: bytes | None) -> bool:
     return target is None or (target.kind == "file" and root.read(params.target) == replaced)
 
 
-def _text(content: bytes, path: str) -> str:
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise NotAFile(
-            f"{shown(path)} is not a text file (UTF-8).", "Only text can be read or edited."
-        ) from error
-
-
-def _lines(text: str) -> list[str]:
-    """The lines as editors number them: only a line feed ends one."""
-    return list(io.StringIO(text))
-
-
 def _recorded(output: Json, name: str) -> Json:
     """What the step kept for its undo."""
     if not isinstance(output, dict) or name not in output:
@@ -436,12 +306,8 @@ def _at(path: str) -> str:
     return posixpath.normpath(path)
 
 
-def _one(params: Read | Write | Edit | List) -> Reach:
+def _one(params: Read | Write | Edit | List | Search) -> Reach:
     return Reach(paths=(_at(params.path),))
-
-
-def _within(params: Search) -> Reach:
-    return Reach(paths=(_at(params.path),), below=True)
 
 
 def _both(params: Move) -> Reach:
@@ -459,7 +325,7 @@ _WRITES = Effect.WRITE
 TOOLS: tuple[AnyTool, ...] = (
     Tool("files.read", "Read a text file.", Read, read, effect=_READS, reach=_one),
     Tool("files.list", "List a folder.", List, list_, effect=_READS, reach=_one),
-    Tool("files.search", "Find text in files.", Search, search, effect=_READS, reach=_within),
+    Tool("files.search", "Find text in files.", Search, search, effect=_READS, reach=_one),
     Tool(
         "files.write", "Write a text file, whole or not at all.", Write, write,
         effect=_WRITES, reach=_one, preview=preview_write, probe=probe_write, undo=undo_put,

@@ -131,7 +131,9 @@ def _reach(params: HttpFetchParams) -> Reach:
 
 def _reached(url: httpx.URL) -> Reach:
     host = plain_host(_host(url))
-    return Reach(hosts=(host if url.port is None else f"{host}:{url.port}",))
+    if url.port is None:
+        return Reach(hosts=(host,))
+    return Reach(hosts=(f"[{host}]:{url.port}" if ":" in host else f"{host}:{url.port}",))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ class Risk(StrEnum):
 class Rule(BaseModel):
     """A verdict on every call that fits all that is said here. Patterns are globs: `files.*`, `docs/**`, `*.test.org`.
 
-    `risk` means this or higher; `usd` means estimated to cost more than this.
+    `risk` means this or higher; `usd` means estimated to cost more than this. An `allow` covers high risk only if it
+    says so with `risk`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,6 +46,10 @@ class Rule(BaseModel):
     def _says_something(self) -> "Rule":
         if all(part is None for part in (self.tool, self.effect, self.path, self.host, self.risk, self.usd)):
             raise ValueError("a rule must say which calls it is about: tool, effect, path, host, risk or usd")
+        if self.path is not None and (self.path.startswith("/") or ".." in self.path.split("/")):
+            raise ValueError("a path is relative to the workspace and leads nowhere else: docs/**")
+        if self.host is not None and not self.host.isascii():
+            raise ValueError("a host is written as it goes over the wire: xn--… for other alphabets")
         return self
 
     def in_words(self) -> str:

@@ -66,6 +66,7 @@ class Entry:
     kind: Kind
     size: int
     modified: float
+    executable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,11 @@ class Root:
         truncated |= bool(level) and depth > _DEEPEST_LISTED
         return Listing(sorted(found, key=lambda entry: entry.path), truncated)
 
-    def write(self, path: str, data: bytes, *, replace: bool = True) -> None:
-        """Write the whole file or leave things as they are. Folders on the way are made."""
+    def write(self, path: str, data: bytes, *, replace: bool = True, executable: bool = False) -> None:
+        """Write the whole file or leave things as they are. Folders on the way are made.
+
+        A file that is there keeps its mode; a new one is `executable` if that is said.
+        """
         place = self._writable(path)
         above, name = split(place)
         with self.open() as top, told(place):
@@ -163,7 +167,8 @@ class Root:
                 old = replaceable(folder, name) if replace else refuse_any(folder, name)
                 if old is None:
                     _refuse_twin(folder, name)
-                mode = 0o644 if old is None else stat.S_IMODE(old.st_mode) & 0o777
+                new = 0o755 if executable else 0o644
+                mode = new if old is None else stat.S_IMODE(old.st_mode) & 0o777
                 put_file(folder, name, data, mode, replace=replace, sync=True)
 
     def make_folder(self, path: str) -> None:
@@ -284,7 +289,8 @@ def _state(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 def _entry(path: bytes, state: os.stat_result) -> Entry:
     kind = _kind(state.st_mode)
-    return Entry(visible(path), kind, state.st_size if kind == "file" else 0, state.st_mtime)
+    size = state.st_size if kind == "file" else 0
+    return Entry(visible(path), kind, size, state.st_mtime, bool(state.st_mode & 0o100))
 
 
 def _kind(mode: int) -> Kind:

@@ -24,6 +24,7 @@ from belayer.workspace.snapshots import Snapshots
 
 _DEEPEST = 100
 _MOST_NAMED = 200
+_EXECUTABLE = "+x"
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -63,9 +64,14 @@ class Workspace:
         """Keep what a file holds, before it goes; the name under which `kept` has it. None if there is no file."""
         return await asyncio.to_thread(self._keep, path)
 
+    async def put_back(self, path: str, name: str) -> None:
+        """Make a file what it was when it was kept."""
+        content = await self.kept(name)
+        await asyncio.to_thread(self.root.write, path, content, executable=name.endswith(_EXECUTABLE))
+
     async def kept(self, name: str) -> bytes:
         """A content that was kept."""
-        return await asyncio.to_thread(self.snapshots.kept, name)
+        return await asyncio.to_thread(self.snapshots.kept, name.removesuffix(_EXECUTABLE))
 
     def _open(self) -> None:
         with self.root.open():
@@ -82,7 +88,8 @@ class Workspace:
         entry = self.root.look(path)
         if entry is None or entry.kind != "file":
             return None
-        return self.snapshots.keep(self.root.read(path, MOST_BYTES))
+        name = self.snapshots.keep(self.root.read(path, MOST_BYTES))
+        return f"{name}{_EXECUTABLE}" if entry.executable else name
 
     def _refuse_if_moved(self, snapshot: Snapshot) -> None:
         self._open()

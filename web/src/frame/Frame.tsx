@@ -1,0 +1,105 @@
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { Keyboard, Monitor, Moon, Plus, Search, Sun } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Toaster } from "sonner";
+import { PAGES } from "@/pages";
+import { useAttention } from "@/panels/attention/attention";
+import { Button } from "@/parts/Button";
+import { Loading } from "@/parts/Faces";
+import { useKeys } from "@/parts/keys";
+import { KeyboardHelp } from "./KeyboardHelp";
+import { OfflineBanner } from "./OfflineBanner";
+import { useTheme } from "./theme";
+
+const StartDialog = lazy(() => import("@/panels/start/StartDialog"));
+const Palette = lazy(() => import("@/panels/palette/Palette"));
+const THEME_ICONS = { system: Monitor, light: Sun, dark: Moon };
+
+type Opened = "start" | "palette" | "keyboard" | null;
+
+/** What is around every page: where one can go, what waits, how it looks. */
+export function Frame() {
+  const waiting = useAttention();
+  const [opened, setOpened] = useState<Opened>(null);
+  const [theme, nextTheme] = useTheme();
+  const navigate = useNavigate();
+  const close = () => setOpened(null);
+  useKeys({
+    "mod+k": () => setOpened("palette"),
+    n: () => setOpened("start"),
+    "?": () => setOpened("keyboard"),
+    g: () => void navigate({ to: "/inbox" }),
+    s: () => void navigate({ to: "/sessions" }),
+  });
+  const ThemeIcon = THEME_ICONS[theme];
+  return (
+    <div className="flex h-full flex-col">
+      <a
+        href="#main"
+        className="absolute -top-20 left-2 z-50 rounded bg-accent px-3 py-2 text-accent-ink focus:top-2"
+      >
+        Skip to the page
+      </a>
+      <OfflineBanner />
+      <header className="flex items-center gap-1 border-b bg-panel px-2 py-1.5 sm:gap-2 sm:px-4">
+        <span className="hidden pr-2 font-semibold sm:inline">Belayer</span>
+        <nav aria-label="Pages" className="flex min-w-0 flex-1 gap-0.5 overflow-x-auto">
+          {PAGES.filter((page) => page.title).map(({ path, title, icon: Icon }) => (
+            <Link
+              key={path}
+              to={path}
+              className="flex min-h-8 items-center gap-1.5 rounded-md px-2 py-1 text-muted hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:font-medium aria-[current=page]:text-ink"
+            >
+              {Icon ? <Icon aria-hidden="true" className="size-4" /> : null}
+              {title}
+              {path === "/inbox" && waiting > 0 ? (
+                <span className="rounded-full bg-accent px-1.5 text-xs font-semibold text-accent-ink">
+                  {waiting}
+                  <span className="sr-only"> waiting</span>
+                </span>
+              ) : null}
+            </Link>
+          ))}
+        </nav>
+        <Button
+          look="quiet"
+          aria-label="Command palette"
+          title="Command palette (Ctrl K)"
+          onClick={() => setOpened("palette")}
+        >
+          <Search aria-hidden="true" className="size-4" />
+        </Button>
+        <Button
+          look="quiet"
+          className="max-sm:hidden"
+          aria-label="Keyboard help"
+          title="Keyboard help (?)"
+          onClick={() => setOpened("keyboard")}
+        >
+          <Keyboard aria-hidden="true" className="size-4" />
+        </Button>
+        <Button look="quiet" aria-label={`Theme: ${theme}`} title={`Theme: ${theme}`} onClick={nextTheme}>
+          <ThemeIcon aria-hidden="true" className="size-4" />
+        </Button>
+        <Button look="primary" aria-label="Start a session" onClick={() => setOpened("start")}>
+          <Plus aria-hidden="true" className="size-4" />
+          <span className="max-sm:hidden">Start</span>
+        </Button>
+      </header>
+      <main id="main" tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto outline-none">
+        <Suspense fallback={<Loading what="the page" />}>
+          <Outlet />
+        </Suspense>
+      </main>
+      <Suspense>
+        {opened === "start" ? <StartDialog onClose={close} /> : null}
+        {opened === "palette" ? <Palette onClose={close} onOpen={setOpened} /> : null}
+      </Suspense>
+      <KeyboardHelp isOpen={opened === "keyboard"} onClose={close} />
+      <Toaster
+        position="bottom-right"
+        toastOptions={{ className: "bg-panel! text-ink! border-line!", descriptionClassName: "text-muted!" }}
+      />
+    </div>
+  );
+}

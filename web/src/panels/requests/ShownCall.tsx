@@ -1,0 +1,61 @@
+import { CodeBlock } from "@/parts/CodeBlock";
+import { Diff, isDiff } from "@/parts/Diff";
+import { Tag } from "@/parts/Tag";
+import { visibleLine } from "@/parts/visible";
+
+type Call = {
+  tool: string;
+  params: unknown;
+  effect?: string;
+  preview?: unknown;
+  targets?: Record<string, string | null>;
+};
+
+/** What an approval is about: a tool's call with what it would change, or whatever a workflow shows. */
+export function ShownCall({ shown }: { shown: unknown }) {
+  if (!isCall(shown)) return <CodeBlock value={shown} label="What is to be approved" />;
+  return (
+    <div className="grid min-w-0 gap-3">
+      <p className="flex flex-wrap items-center gap-2">
+        <code className="font-mono">{visibleLine(shown.tool)}</code>
+        {shown.effect ? <Tag tone={shown.effect === "read" ? "quiet" : "warn"}>{shown.effect}</Tag> : null}
+      </p>
+      <Preview preview={shown.preview} />
+      <CodeBlock value={shown.params} label="Exact parameters" />
+      {shown.targets ? <Targets targets={shown.targets} /> : null}
+    </div>
+  );
+}
+
+function Preview({ preview }: { preview: unknown }) {
+  if (preview === undefined || preview === null) return null;
+  if (typeof preview === "string" && isDiff(preview))
+    return <Diff text={preview} label="What it would change" />;
+  return <CodeBlock value={preview} label="What it would do" />;
+}
+
+function Targets({ targets }: { targets: Record<string, string | null> }) {
+  return (
+    <div>
+      <h4 className="text-xs font-medium text-muted">It touches, as they are now</h4>
+      <ul className="mt-1 grid gap-0.5 font-mono text-xs">
+        {Object.entries(targets).map(([path, digest]) => (
+          <li key={path} className="flex flex-wrap gap-x-2 break-all">
+            <span>{visibleLine(path)}</span>
+            <span className="text-muted">{digest === null ? "does not exist yet" : digest.slice(0, 12)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function isCall(shown: unknown): shown is Call {
+  return (
+    typeof shown === "object" &&
+    shown !== null &&
+    "tool" in shown &&
+    typeof shown.tool === "string" &&
+    "params" in shown
+  );
+}

@@ -1,0 +1,67 @@
+import { ListChecks } from "lucide-react";
+import { Empty } from "@/parts/Faces";
+import { StatusBadge } from "@/parts/StatusBadge";
+import { duration } from "@/parts/time";
+import { visibleLine } from "@/parts/visible";
+import { type SessionState, stepsAhead } from "@/session/fold";
+import type { Step, StepStatus } from "@/wire/types";
+import type { SessionPanelProps } from "../session";
+
+const MOST = 300;
+
+type Shown = { key: string; title: string; status: StepStatus; tried: Step | undefined };
+
+/** The plan with where each step stands; without a plan, the steps that were taken. */
+export function StepsPanel({ live }: SessionPanelProps) {
+  const { state } = live;
+  const count = state.plan.length || state.steps.size;
+  const steps = state.plan.length > 0 ? plannedSteps(state).slice(-MOST) : takenSteps(state);
+  if (steps.length === 0) {
+    return (
+      <Empty icon={ListChecks} title="No steps yet">
+        They appear here as the session takes them.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {steps.length < count ? (
+        <p className="px-3 pt-2 text-xs text-muted">
+          The last {MOST} of {count.toLocaleString()} steps. The timeline has them all.
+        </p>
+      ) : null}
+      <ol className="divide-y divide-line/60">
+        {steps.map(({ key, title, status, tried }) => (
+          <li key={key} className="flex items-center gap-2 px-3 py-1.5">
+            {tried ? (
+              <a
+                href={`#event-${tried.seq}`}
+                className="min-w-0 flex-1 truncate hover:underline"
+                title={visibleLine(key)}
+              >
+                {visibleLine(title)}
+              </a>
+            ) : (
+              <span className="min-w-0 flex-1 truncate text-muted" title={visibleLine(key)}>
+                {visibleLine(title)}
+              </span>
+            )}
+            {tried?.seconds != null ? (
+              <span className="font-mono text-xs text-muted">{duration(tried.seconds)}</span>
+            ) : null}
+            <StatusBadge status={status} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function plannedSteps(state: SessionState): Shown[] {
+  return stepsAhead(state).map((step) => ({ ...step, tried: state.tries.get(step.key) }));
+}
+
+function takenSteps(state: SessionState): Shown[] {
+  const last = [...state.steps.values()].slice(-MOST);
+  return last.map((step) => ({ key: step.key, title: step.key, status: step.status, tried: step }));
+}

@@ -1,0 +1,26 @@
+import { useQuery } from "@tanstack/react-query";
+import { Button } from "@/parts/Button";
+import { CodeBlock } from "@/parts/CodeBlock";
+import { Failed } from "@/parts/Faces";
+import { asideQuery } from "@/wire/queries";
+import type { EnvelopeOf } from "@/wire/types";
+
+type Props = { event: EnvelopeOf<"step">; field: "input" | "output"; label: string };
+
+/** What went into a step or came out of it; a large one is fetched on request. */
+export function Payload({ event, field, label }: Props) {
+  const apart = event.data.aside?.[field];
+  const whole = useQuery({ ...asideQuery(event.session_id, apart?.digest ?? ""), enabled: false });
+  const value = apart ? whole.data : event.data[field];
+  if (value !== undefined) return <CodeBlock value={value} label={label} />;
+  if (!apart) return null;
+  return (
+    <div className="flex items-center gap-2 text-xs text-muted">
+      {label}: {apart.bytes.toLocaleString()} bytes
+      <Button onClick={() => void whole.refetch()} disabled={whole.isFetching}>
+        {whole.isFetching ? "Loading…" : "Show"}
+      </Button>
+      {whole.error ? <Failed error={whole.error} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+import { ScrollText } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Virtuoso, type VirtuosoHandle } from "react-virtuoso";
+import { Button } from "@/parts/Button";
+import { Empty } from "@/parts/Faces";
+import { showProblem } from "@/parts/showProblem";
+import { asProblem } from "@/wire/problem";
+import type { SessionPanelProps } from "../session";
+import { EventRow } from "./EventRow";
+import { LiveTail } from "./LiveTail";
+import { StepRow } from "./StepRow";
+
+/** Virtuoso counts rows from here, so that older ones can be put before it. */
+const MIDDLE = 10_000_000;
+
+type Props = SessionPanelProps & { wanted: number | null };
+
+/** Everything that happened, newest at the bottom; older events come as one scrolls up. */
+export function Timeline({ live, session, wanted }: Props) {
+  const list = useRef<VirtuosoHandle>(null);
+  const [opened, setOpened] = useState<ReadonlyMap<number, boolean>>(new Map());
+  const [isAtEnd, setAtEnd] = useState(true);
+  const { story } = live;
+  const first = MIDDLE - live.prepended;
+  const titles = new Map(live.state.plan.map((step) => [step.key, step.title]));
+
+  useEffect(() => {
+    if (wanted === null) return;
+    session
+      .reach(wanted)
+      .then(() => {
+        setOpened((before) => new Map(before).set(wanted, true));
+        const now = session.get();
+        if (now.face === "working") {
+          list.current?.scrollToIndex({ index: now.story.indexOf(wanted), align: "center" });
+        }
+      })
+      .catch((error) => showProblem(asProblem(error)));
+  }, [wanted, session]);
+
+  if (story.length === 0) return <Empty icon={ScrollText} title="Nothing has happened yet" />;
+  return (
+    <div className="relative h-full min-h-0">
+      <Virtuoso
+        key={String(story.showsAll)}
+        ref={list}
+        className="h-full"
+        totalCount={story.length}
+        firstItemIndex={first}
+        initialTopMostItemIndex={story.length - 1}
+        increaseViewportBy={400}
+        startReached={() => void session.older().catch((error) => showProblem(asProblem(error)))}
+        atBottomStateChange={setAtEnd}
+        followOutput="auto"
+        context={live}
+        components={PARTS}
+        itemContent={(index) => {
+          const row = story.row(index - first);
+          if (row === undefined) return <div className="h-8" />;
+          const isOpen = opened.get(row.head.seq) ?? opened.get(row.last.seq) ?? false;
+          const toggle = () => setOpened((before) => new Map(before).set(row.head.seq, !isOpen));
+          const shared = {
+            row,
+            isOpen,
+            toggle,
+            isWanted: wanted === row.head.seq || wanted === row.last.seq,
+          };
+          const isNew = live.seen !== null && row.head.seq === firstUnseen(live);
+          return (
+            <>
+              {isNew ? <NewLine /> : null}
+              {row.head.type === "step" ? <StepRow {...shared} titles={titles} /> : <EventRow {...shared} />}
+            </>
+          );
+        }}
+      />
+      {isAtEnd ? null : (
+        <Button
+          className="absolute right-3 bottom-3 shadow"
+          onClick={() => list.current?.scrollToIndex({ index: "LAST", align: "end" })}
+        >
+          Newest
+        </Button>
+      )}
+    </div>
+  );
+}
+
+type Context = SessionPanelProps["live"];
+
+const PARTS = {
+  Header: ({ context }: { context?: Context }) => (
+    <p className="px-3 py-2 text-center text-xs text-muted">
+      {context && context.story.first > 1 ? "Older events load as you scroll up…" : "The session began here."}
+    </p>
+  ),
+  Footer: ({ context }: { context?: Context }) => (context ? <LiveTail live={context} /> : null),
+};
+
+function NewLine() {
+  return (
+    <div className="flex items-center gap-2 px-3 py-1 text-xs font-medium text-accent">
+      <span className="h-px flex-1 bg-accent" />
+      new since you left
+      <span className="h-px flex-1 bg-accent" />
+    </div>
+  );
+}
+
+/** The event at whose row the news begin. */
+function firstUnseen(live: Context): number {
+  if (live.seen === null || live.state.seq <= live.seen.seq) return 0;
+  return live.story.row(live.story.indexOf(live.seen.seq + 1))?.head.seq ?? 0;
+}

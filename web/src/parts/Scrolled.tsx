@@ -1,0 +1,14 @@
+import type { ReactNode } from "react";
+
+/** Text that scrolls by itself; what scrolls can be reached by keyboard. */
+export function Scrolled({ className, children }: { className: string; children: ReactNode }) {
+  return (
+    <pre
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: else a keyboard could not scroll it
+      tabIndex={0}
+      className={`overflow-auto font-mono text-xs -outline-offset-2 ${className}`}
+    >
+      {children}
+    </pre>
+  );
+}

@@ -1,0 +1,119 @@
+/** Any event on one line, in the words that the terminal uses too. Pure. */
+import { duration } from "@/parts/time";
+import { readable } from "@/parts/visible";
+import type { Envelope, EnvelopeOf } from "@/wire/types";
+
+export type Tone = "plain" | "ok" | "warn" | "bad" | "live";
+
+/** What the event says, without what the row beside it shows already. */
+export function inWords(event: Envelope): string {
+  switch (event.type) {
+    case "session":
+      return session(event.data);
+    case "step":
+      return event.data.reason ?? event.data.problem?.detail ?? "";
+    case "retry":
+      return `Attempt ${event.data.attempt} of ${event.data.key} failed; tries again${after(event.data.delay)}: ${event.data.problem.detail}`;
+    case "plan":
+      return `Plans ${event.data.steps.length} steps: ${event.data.steps.map((step) => step.title).join(", ")}`;
+    case "request_input":
+      return `Asks: ${event.data.prompt}`;
+    case "approval_request":
+      return `Asks for approval: ${event.data.title}`;
+    case "user_response":
+      return response(event.data);
+    case "message":
+      return `You said: ${event.data.text}`;
+    case "log":
+      return event.data.text;
+    case "error":
+      return event.data.problem.detail;
+    case "checkpoint":
+      return `Checkpoint “${event.data.name}”`;
+    case "interrupt":
+      return `Interrupted${because(event.data.reason)}`;
+    case "resume":
+      return `Resumed from ${event.data.from_status}${because(event.data.reason)}`;
+    case "budget":
+      return `Budget of ${event.data.allowed} ${event.data.limit} used up (${round(event.data.used)})`;
+    case "breaker":
+      return `${event.data.name}: circuit breaker ${event.data.state.replace("_", " ")}, ${BREAKER[event.data.state]}`;
+    case "in_doubt":
+      return `In doubt: ${event.data.reason}`;
+    case "limit":
+      return `${event.data.key} waits: ${event.data.limit === "rate" ? "rate limit" : "too many calls at once"}${after(event.data.delay)}`;
+    case "restored":
+      return `Files brought back: ${event.data.written ?? 0} written, ${event.data.deleted ?? 0} deleted, ${event.data.skipped?.length ?? 0} left as they are`;
+    default:
+      return unknown(event);
+  }
+}
+
+/** How the event should feel; the word beside the colour says the same. */
+export function toneOf(event: Envelope): Tone {
+  switch (event.type) {
+    case "error":
+    case "in_doubt":
+      return "bad";
+    case "retry":
+    case "limit":
+    case "budget":
+    case "interrupt":
+      return "warn";
+    case "request_input":
+    case "approval_request":
+      return "live";
+    case "user_response":
+      return event.data.approved === false ? "warn" : "ok";
+    case "breaker":
+      return event.data.state === "open" ? "bad" : "plain";
+    case "log":
+      return { debug: "plain", info: "plain", warning: "warn", error: "bad" }[
+        event.data.level ?? "info"
+      ] as Tone;
+    case "session":
+      return SESSION_TONES[event.data.status] ?? "plain";
+    default:
+      return "plain";
+  }
+}
+
+const SESSION_TONES: Partial<Record<EnvelopeOf<"session">["data"]["status"], Tone>> = {
+  completed: "ok",
+  failed: "bad",
+  waiting: "live",
+  paused: "warn",
+  interrupted: "warn",
+  cancelled: "warn",
+  expired: "warn",
+};
+
+const BREAKER = {
+  open: "it failed so often that it is left alone for a while",
+  half_open: "one call is let through to see whether it works again",
+  closed: "it works again",
+};
+
+function session(data: EnvelopeOf<"session">["data"]): string {
+  if (data.begun) return `Started: ${data.begun.title} (workflow ${data.begun.workflow}, ${data.begun.mode})`;
+  if (data.rewound_to) return `Rewound to event ${data.rewound_to}`;
+  return `Session ${data.status}${because(data.reason)}`;
+}
+
+function response(data: EnvelopeOf<"user_response">["data"]): string {
+  const notes = data.notes ? `: ${data.notes}` : "";
+  if (data.approved == null) return `Answered: ${short(readable(data.value))}`;
+  const always = data.remember ? ", and calls like it in this session" : "";
+  return `${data.approved ? "Approved" : "Rejected"}${always}${notes}`;
+}
+
+/** A newer server may tell of what this page does not know. */
+function unknown(event: never): string {
+  const { type, data } = event as { type: string; data: unknown };
+  return `${type} ${short(JSON.stringify(data))}`;
+}
+
+const because = (reason: string | null | undefined) => (reason ? `: ${reason}` : "");
+const after = (delay: number | null | undefined) => (delay ? ` in ${duration(delay)}` : "");
+const round = (value: number) => Math.round(value * 100) / 100;
+const short = (text: string) => (text.length > 200 ? `${text.slice(0, 199)}…` : text);

@@ -1,0 +1,94 @@
+/** Requests to the server, one function each; whatever fails is a ProblemError. */
+import { ProblemError, problemOf, unreachable } from "./problem";
+import type {
+  Command,
+  Envelope,
+  EventsPage,
+  Mode,
+  Pending,
+  RewindPreview,
+  SessionDetail,
+  SessionsPage,
+  SessionView,
+  StartBody,
+  Started,
+  Status,
+} from "./types";
+
+const PATIENCE = 30_000;
+
+export type Wanted = { status?: readonly Status[]; mode?: Mode; q?: string; limit?: number; cursor?: string };
+
+export const inbox = async () => (await ask<{ requests: Pending[] }>("GET", "/api/inbox")).requests;
+export const start = (body: StartBody) => ask<Started>("POST", "/api/execution/start", body);
+
+export function sessions(wanted: Wanted): Promise<SessionsPage> {
+  const query = new URLSearchParams();
+  for (const status of wanted.status ?? []) query.append("status", status);
+  if (wanted.mode) query.set("mode", wanted.mode);
+  if (wanted.q) query.set("q", wanted.q);
+  if (wanted.limit) query.set("limit", String(wanted.limit));
+  if (wanted.cursor) query.set("cursor", wanted.cursor);
+  return ask("GET", `/api/execution/sessions?${query}`);
+}
+
+/** The session as it is now; of its events only the first, for they are paged apart. */
+export const session = (id: string) => ask<SessionDetail>("GET", `${at(id)}?limit=1`);
+
+/** The events after `after` up to and with `upTo`, oldest first. */
+export async function events(id: string, after: number, upTo: number): Promise<Envelope[]> {
+  if (upTo <= after) return [];
+  return (await ask<EventsPage>("GET", `${at(id)}/events?after=${after}&limit=${upTo - after}`)).events;
+}
+
+export const makeCheckpoint = (id: string, name: string) =>
+  ask<SessionView>("POST", `${at(id)}/checkpoints`, { name });
+export const rewindPreview = async (id: string, seq: number) =>
+  (await ask<RewindPreview>("GET", `${at(id)}/rewind?seq=${seq}`)).changes;
+export const rewind = (id: string, seq: number, files: boolean) =>
+  ask<SessionView>("POST", `${at(id)}/rewind`, { seq, files });
+export const fork = (id: string, seq: number) => ask<Started>("POST", `${at(id)}/fork`, { seq });
+export const exportPath = (id: string) => `${at(id)}/export`;
+
+/** Tell a session something; the answer is the session after it. */
+export function tell(id: string, command: Command): Promise<SessionView> {
+  const route = command.type === "user_response" ? "respond" : command.type;
+  return ask("POST", `${at(id)}/${route}`, command.data);
+}
+
+/** A payload that was too large for its event, from the session's file. */
+export async function aside(id: string, digest: string): Promise<unknown> {
+  const file = await ask<{ blobs?: Record<string, string> }>("GET", exportPath(id));
+  const blob = file.blobs?.[digest];
+  if (blob === undefined) {
+    throw new ProblemError({
+      type: "Gone",
+      status: 404,
+      detail: "The server no longer has this payload.",
+      hint: "It may have been pruned; the session's log still has its digest.",
+    });
+  }
+  const bytes = Uint8Array.from(atob(blob), (letter) => letter.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+const at = (id: string) => `/api/execution/sessions/${encodeURIComponent(id)}`;
+
+async function ask<Answer>(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(path, {
+    method,
+    headers: {
+      Accept: "application/json",
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    credentials: "same-origin",
+    signal: AbortSignal.timeout(PATIENCE),
+  }).catch(() => {
+    throw unreachable();
+  });
+  if (!response.ok) throw await problemOf(response);
+  return response.json().catch(() => {
+    throw unreachable();
+  });
+}

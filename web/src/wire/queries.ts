@@ -1,0 +1,56 @@
+/** What the query cache holds, and how fresh it is kept. */
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import * as client from "./client";
+import { ProblemError } from "./problem";
+import type { Status } from "./types";
+
+const LOOKED_AT_EVERY = 2_000;
+export const LIVE: readonly Status[] = ["queued", "running", "waiting", "paused", "interrupted"];
+
+export function makeQueries(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 1_000,
+        refetchOnWindowFocus: true,
+        // The server says no for a reason; only one that cannot be reached is worth another try.
+        retry: (count, error) => count < 2 && error instanceof ProblemError && error.isUnreachable,
+      },
+      mutations: { retry: false, networkMode: "always" },
+    },
+  });
+}
+
+/** Polled while hidden too: the badge in the title and notifications depend on it. */
+export const inboxQuery = queryOptions({
+  queryKey: ["inbox"],
+  queryFn: client.inbox,
+  refetchInterval: LOOKED_AT_EVERY,
+  refetchIntervalInBackground: true,
+});
+
+export const sessionsQuery = (wanted: client.Wanted) =>
+  infiniteQueryOptions({
+    queryKey: ["sessions", wanted],
+    queryFn: ({ pageParam }) => client.sessions({ ...wanted, cursor: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+    // All pages are asked for again, so the more there are, the less often.
+    refetchInterval: (query) => LOOKED_AT_EVERY * (query.state.data?.pages.length ?? 1),
+  });
+
+export const liveSessionsQuery = queryOptions({
+  queryKey: ["sessions", "live"],
+  queryFn: () => client.sessions({ status: LIVE, limit: 20 }),
+});
+
+export const rewindQuery = (id: string, seq: number) =>
+  queryOptions({ queryKey: ["rewind", id, seq], queryFn: () => client.rewindPreview(id, seq), staleTime: 0 });
+
+/** Payloads are named by their content, so they never change. */
+export const asideQuery = (id: string, digest: string) =>
+  queryOptions({
+    queryKey: ["aside", id, digest],
+    queryFn: () => client.aside(id, digest),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
