@@ -8,6 +8,8 @@ MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
 UV := .tools/bin/uv
+# The system's Node if there is one, else the one that the build group brings.
+NPM := $(shell command -v npm || echo $(CURDIR)/.venv/bin/npm)
 READY := .venv/.ready
 BENCH_READY := .venv-bench/.ready
 INPUTS := pyproject.toml uv.lock scripts/bootstrap.sh
@@ -35,13 +37,35 @@ $(BENCH_READY): $(INPUTS)
 	@scripts/bootstrap.sh .venv-bench --no-default-groups --group bench
 	@touch $@
 
+# The browser's part: built into the Python package, not committed.
+PAGES := src/belayer/api/pages/index.html
+NODE_READY := web/node_modules/.ready
+WEB_SOURCES := $(shell find web/src web/public -type f 2>/dev/null) web/index.html web/vite.config.ts web/tsconfig.json
+
+$(NODE_READY): web/package.json web/package-lock.json
+	@cd web && $(NPM) ci --no-audit --no-fund --silent
+	@touch $@
+
+$(PAGES): $(NODE_READY) $(WEB_SOURCES)
+	@cd web && $(NPM) run --silent build -- --logLevel warn
+	@touch $@
+
+.PHONY: web
+web: $(PAGES) ## Build the browser's part
+
+.PHONY: schema
+schema: $(READY) $(NODE_READY) ## Write the browser's types again after a change of the API
+	@$(BIN)/python scripts/schema.py web/openapi.json
+	@cd web && $(NPM) run --silent schema
+
 .PHONY: demo
 demo: $(READY) ## Show a durable session that is killed, goes on and ends
 	@$(BIN)/belayer demo
 
 .PHONY: test
-test: $(READY) ## Run every test
+test: $(READY) $(PAGES) ## Run every test
 	@$(BIN)/pytest -n 2 -q $(ARGS)
+	@cd web && $(NPM) test --silent
 
 .PHONY: coverage
 coverage: $(READY) ## Run every test and show which lines none of them reaches
@@ -51,9 +75,9 @@ coverage: $(READY) ## Run every test and show which lines none of them reaches
 	@$(BIN)/coverage report
 
 .PHONY: check
-check: lint types layers spelling dependencies lock-check ## Check everything that needs no running code
+check: lint types layers spelling dependencies lock-check web-check ## Check everything that needs no running code
 
-.PHONY: lint types layers spelling dependencies lock-check
+.PHONY: lint types layers spelling dependencies lock-check web-check
 lint: $(READY)
 	@echo "ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
 types: $(READY)
@@ -66,6 +90,10 @@ dependencies: $(READY)
 	@echo "deptry" && $(BIN)/deptry --no-ansi src
 lock-check: $(READY)
 	@echo "uv.lock" && $(BIN)/python scripts/check_lock.py && $(PUBLIC_INDEX) $(UV) lock --check --offline --quiet
+
+web-check: $(READY) $(NODE_READY)
+	@echo "web: types, biome, schema" && cd web && $(NPM) run --silent check
+	@$(BIN)/python scripts/schema.py --check web/openapi.json
 
 .PHONY: format
 format: $(READY) ## Format the code and make the corrections ruff is sure of

@@ -12,7 +12,15 @@ const proxied = { target: server, ws: true, changeOrigin: true, headers };
 export default defineConfig({
   plugins: [react(), tailwindcss()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
-  build: { target: "es2022", sourcemap: false, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    // Goes into the Python package, so that a wheel has it.
+    outDir: "../src/belayer/api/pages",
+    emptyOutDir: true,
+    target: "es2022",
+    sourcemap: false,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
   server: { proxy: { "/api": proxied, "/ws": proxied, "/health": proxied } },
   test: {
     environment: "happy-dom",

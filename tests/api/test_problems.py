@@ -72,7 +72,8 @@ async def test_an_address_that_is_not_there_is_a_problem() -> None:
     [
         ("DELETE", "/api/tools", "GET"),
         ("GET", "/api/execution/start", "POST"),
-        ("PATCH", "/api/policy", "GET"),
+        ("PATCH", "/api/policy", "GET, PUT"),
+        ("PUT", f"{AT}/x/rewind", "GET, POST"),
     ],
 )
 async def test_a_wrong_method_is_a_problem_that_names_the_right_one(
@@ -81,7 +82,7 @@ async def test_a_wrong_method_is_a_problem_that_names_the_right_one(
     async with memory_engine() as engine, visiting(engine) as client:
         response = await client.request(method, path)
         assert response.status_code == 405
-        assert allowed in response.headers["allow"]
+        assert response.headers["allow"] == allowed
         assert problem_of(response)["type"] == "urn:belayer:problem:WrongMethod"
 
 

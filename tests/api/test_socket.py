@@ -158,10 +158,10 @@ class TestFollowing:
         gate = Gate()
 
         async def write() -> str:
-            this_step().show("token", message="say", text="Hel")
+            this_step().show("token", message="say", text="Good")
             await gate.pass_("said")
-            this_step().show("token", message="say", text="lo")
-            return "Hello"
+            this_step().show("token", message="say", text=" day")
+            return "Good day"
 
         async def writing(run: Run) -> None:
             await run.step("say", write)
@@ -177,8 +177,8 @@ class TestFollowing:
                 live = await frames(socket, 3)
         assert [frame["seq"] for frame in replayed] == list(range(1, seq + 1))
         assert (snapshot["type"], snapshot["seq"], snapshot["after"]) == ("snapshot", None, seq)
-        assert snapshot["data"] == {"messages": {"say": "Hel"}}
-        assert (live[0]["type"], live[0]["data"]["text"]) == ("token", "lo")
+        assert snapshot["data"] == {"messages": {"say": "Good"}}
+        assert (live[0]["type"], live[0]["data"]["text"]) == ("token", " day")
         assert [frame["seq"] for frame in live[1:]] == [seq + 1, seq + 2]
 
     @pytest.mark.parametrize("cursor", ["-1", "x", "1.5", "1e3", "99", "9" * 16, "9" * 40, "%00", "½", "٣"])

@@ -145,14 +145,14 @@ async def test_what_is_not_kept_has_no_id(
 ) -> None:
     async with streaming(client, waiting, "?after=4") as events:
         await until(lambda: followers(engine) == 1)
-        engine._parts.feed.show(waiting.id, "token", {"message": "m", "text": "Hel"})
+        engine._parts.feed.show(waiting.id, "token", {"message": "m", "text": "Good"})
         ((id_, data),) = await events.next()
         assert id_ is None
-        assert json.loads(data)["data"]["text"] == "Hel"
+        assert json.loads(data)["data"]["text"] == "Good"
         async with streaming(client, waiting, "?after=4") as late:
             ((id_, data),) = await late.next()
         assert id_ is None
-        assert json.loads(data)["data"] == {"messages": {"m": "Hel"}}
+        assert json.loads(data)["data"] == {"messages": {"m": "Good"}}
 
 
 async def test_it_stays_open_after_the_session_has_ended(client: httpx.AsyncClient, waiting: Session) -> None:

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 
 from belayer.api.door import Door, Doorkeeper
 from belayer.api.mcp import mount_mcp
+from belayer.api.pages import serve_pages
 from belayer.api.problems import MEDIA_TYPE, ProblemDetails, answer_problems
 from belayer.api.routes import decisions, execution, health, history, inbox, metrics, tools
 from belayer.engine import Engine
@@ -36,6 +37,19 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 def make_app(engine: Engine, settings: Settings, door: Door) -> FastAPI:
     """The app on an engine that is open."""
+    app = bare_app()
+    app.state.engine = engine
+    app.state.settings = settings
+    app.state.vitals = engine.vitals
+    app.add_middleware(Doorkeeper, door=door)
+    answer_problems(app)
+    serve_pages(app)
+    mount_mcp(app, engine, settings, door.token)
+    return app
+
+
+def bare_app() -> FastAPI:
+    """The routes and their schema, with nothing behind them."""
     app = App(
         title="Belayer",
         version=version("belayer"),
@@ -46,9 +60,6 @@ def make_app(engine: Engine, settings: Settings, door: Door) -> FastAPI:
         responses=PROBLEMS,
         separate_input_output_schemas=False,
     )
-    app.state.engine = engine
-    app.state.settings = settings
-    app.state.vitals = engine.vitals
     for router in (
         health.router,
         execution.router,
@@ -60,9 +71,6 @@ def make_app(engine: Engine, settings: Settings, door: Door) -> FastAPI:
         metrics.router,
     ):
         app.include_router(router)
-    app.add_middleware(Doorkeeper, door=door)
-    answer_problems(app)
-    mount_mcp(app, engine, settings, door.token)
     return app
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from belayer.api.problems import problem_response
@@ -21,6 +21,11 @@ _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 _HOW_TO = (
     "Send `Authorization: Bearer TOKEN`. `belayer serve` prints it; it lies in the file `token` of the home."
 )
+
+
+_PROGRAMS_ONLY = ("/api/", "/ws/", "/mcp", "/metrics", "/openapi.json")
+_SIGN_IN = """<!doctype html><title>Belayer</title><p>This browser is not known here yet.
+Open the link that <code>belayer serve</code> printed; it ends in <code>?token=…</code>.</p>"""
 
 
 class NoToken(AccessDenied):
@@ -66,13 +71,13 @@ class Door:
         return 401, NoToken("The token is missing or wrong.", _HOW_TO)
 
     def welcome(self, scope: Scope) -> Response | None:
-        """The answer to a first visit by the printed link: a cookie, and the page without the token."""
-        if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
+        """The answer to a first visit by a link with the token: a cookie, and the page without the token."""
+        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_PROGRAMS_ONLY):
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if not given or not is_same(given, self.token):
             return None
-        response = RedirectResponse("/", status_code=303)
+        response = RedirectResponse(quote(f"/{scope['path'].lstrip('/')}"), status_code=303)
         response.set_cookie(COOKIE, cookie_for(self.token), httponly=True, samesite="strict", path="/")
         return response
 
@@ -123,6 +128,12 @@ class Doorkeeper:
             )  # also who has a cookie already: the token shall not stay in the address
             if welcome is not None:
                 return welcome
+        if (
+            refused is not None
+            and refused[0] == 401
+            and "text/html" in Headers(scope=scope).get("accept", "")
+        ):
+            return HTMLResponse(_SIGN_IN, 401)
         return refused and problem_response(refused[1], refused[0])
 
 

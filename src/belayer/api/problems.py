@@ -72,6 +72,8 @@ _STATUSES: tuple[tuple[type[BelayerError], int], ...] = (
     (AccessDenied, 422),
     (LogicError, 422),
 )
+# Said before the body was read, which may have no end.
+_UNREAD = frozenset({400, 401, 403, 413})
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _MOST_ERRORS = 50
 _LONGEST = 500
@@ -127,6 +129,8 @@ def problem_response(
         reference=reference,
     )
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if status in _UNREAD:
+        headers["Connection"] = "close"
     if isinstance(error, TooManySessions):
         headers["Retry-After"] = str(error.retry_after)
     return JSONResponse(
@@ -149,7 +153,7 @@ def answer_problems(app: FastAPI) -> None:
     """Have every error of the app answered as a problem."""
     app.add_exception_handler(BelayerError, _ours)
     app.add_exception_handler(RequestValidationError, _unfit)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(HTTPException, answer_refusal)
     app.add_middleware(LastResort)
 
 
@@ -197,7 +201,8 @@ async def _unfit(_request: Request, error: Exception) -> Response:
     return problem_response(problem, 422, found)
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def answer_refusal(request: Request, error: Exception) -> Response:
+    """What the web framework refuses, as a problem."""
     assert isinstance(error, HTTPException)
     problem = _REFUSALS.get(error.status_code) or UnfitRequest(str(error.detail))
     response = problem_response(problem, error.status_code)

@@ -372,6 +372,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/metrics/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summary
+         * @description The last 24 hours, and how sessions and tools are now.
+         */
+        get: operations["summary_api_metrics_summary_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/policy": {
         parameters: {
             query?: never;
@@ -448,6 +468,26 @@ export interface paths {
          * @description 200 when sessions can be recorded, 503 with the reasons when not.
          */
         get: operations["health_health_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics
+         * @description Everything that is counted, as Prometheus reads it.
+         */
+        get: operations["metrics_metrics_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -641,10 +681,29 @@ export interface components {
             type: "breaker";
         };
         /**
+         * BreakerState
+         * @enum {string}
+         */
+        BreakerState: "closed" | "open" | "half_open";
+        /**
          * Budget
          * @description What a session may use; None is no limit.
          */
         Budget: {
+            /** Seconds */
+            seconds?: number | null;
+            /** Steps */
+            steps?: number | null;
+            /** Tokens */
+            tokens?: number | null;
+            /** Usd */
+            usd?: number | null;
+        };
+        /**
+         * BudgetBody
+         * @description What a session may use; null is no limit.
+         */
+        BudgetBody: {
             /** Seconds */
             seconds?: number | null;
             /** Steps */
@@ -845,7 +904,7 @@ export interface components {
          */
         EventsPage: {
             /** Events */
-            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
+            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["RehomedEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
             /** Next */
             next: number | null;
         };
@@ -895,6 +954,25 @@ export interface components {
             version: string;
             /** Workers */
             workers: number;
+        };
+        /**
+         * HourSummary
+         * @description How many sessions began in the hour from `at` on, and how many ended how.
+         */
+        HourSummary: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Cancelled */
+            cancelled: number;
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            /** Started */
+            started: number;
         };
         /**
          * Inbox
@@ -1120,6 +1198,39 @@ export interface components {
             text: string;
         };
         /**
+         * MetricsSummary
+         * @description How the server is. `for_a_person`: sessions that wait for a person and for no set time.
+         */
+        MetricsSummary: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Calls */
+            calls: number;
+            /** Events */
+            events: number;
+            /** For A Person */
+            for_a_person: number;
+            /** Hours */
+            hours: components["schemas"]["HourSummary"][];
+            /** Sessions */
+            sessions: {
+                [key: string]: number;
+            };
+            /** Store Bytes */
+            store_bytes: number;
+            /** Success Rate */
+            success_rate: number | null;
+            /** Tokens */
+            tokens: number;
+            /** Tools */
+            tools: components["schemas"]["ToolSummary"][];
+            /** Usd */
+            usd: number;
+        };
+        /**
          * Mode
          * @description Whether a session may stop for a person.
          * @enum {string}
@@ -1226,24 +1337,24 @@ export interface components {
              * Defaults
              * @default [
              *       {
-             *         "verdict": "ask",
+             *         "note": "what could do great harm is asked about",
              *         "risk": "high",
-             *         "note": "what could do great harm is asked about"
+             *         "verdict": "ask"
              *       },
              *       {
-             *         "verdict": "allow",
              *         "effect": "read",
-             *         "note": "looking is free"
+             *         "note": "looking is free",
+             *         "verdict": "allow"
              *       },
              *       {
-             *         "verdict": "allow",
              *         "effect": "write",
-             *         "note": "files of the workspace can be brought back"
+             *         "note": "files of the workspace can be brought back",
+             *         "verdict": "allow"
              *       },
              *       {
-             *         "verdict": "ask",
              *         "effect": "external",
-             *         "note": "what leaves the house cannot be taken back"
+             *         "note": "what leaves the house cannot be taken back",
+             *         "verdict": "ask"
              *       }
              *     ]
              */
@@ -1320,6 +1431,43 @@ export interface components {
             percent: number;
             /** Step */
             step: number;
+        };
+        /**
+         * RehomedData
+         * @description The session is a copy that goes its own way: a fork, or one that was imported.
+         *
+         *     What was allowed to the other one is not allowed to this one: its rules and approvals stay behind, and it works in a
+         *     folder of its own.
+         */
+        RehomedData: {
+            /** Aside */
+            aside?: {
+                [key: string]: components["schemas"]["Aside"];
+            } | null;
+            /**
+             * Because
+             * @enum {string}
+             */
+            because: "fork" | "import";
+            /** Workspace */
+            workspace?: string | null;
+        };
+        /** RehomedEnvelope */
+        RehomedEnvelope: {
+            data: components["schemas"]["RehomedData"];
+            /** Seq */
+            seq: number;
+            /** Session Id */
+            session_id: string;
+            /** Stage */
+            stage: string | null;
+            /** Timestamp */
+            timestamp: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rehomed";
         };
         /**
          * RejectBody
@@ -1479,7 +1627,8 @@ export interface components {
          * Rule
          * @description A verdict on every call that fits all that is said here. Patterns are globs: `files.*`, `docs/**`, `*.test.org`.
          *
-         *     `risk` means this or higher; `usd` means estimated to cost more than this.
+         *     `risk` means this or higher; `usd` means estimated to cost more than this. An `allow` covers high risk only if it
+         *     says so with `risk`.
          */
         Rule: {
             /** Effect */
@@ -1582,7 +1731,7 @@ export interface components {
             created_at: string | null;
             error: components["schemas"]["Problem"] | null;
             /** Events */
-            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
+            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["RehomedEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
             forked_from: components["schemas"]["Origin"] | null;
             /** Input */
             input: unknown;
@@ -1711,7 +1860,7 @@ export interface components {
          */
         StartBody: {
             /** @default {} */
-            budget?: components["schemas"]["Budget"];
+            budget?: components["schemas"]["BudgetBody"];
             /** Idempotency Key */
             idempotency_key?: string | null;
             /** Input */
@@ -1929,6 +2078,58 @@ export interface components {
             tools: components["schemas"]["ToolView"][];
         };
         /**
+         * ToolSummary
+         * @description How a tool did, as far as the known past reaches, and the state of its breaker. `other` is everything else.
+         */
+        ToolSummary: {
+            breaker: components["schemas"]["BreakerState"] | null;
+            /**
+             * Calls
+             * @default 0
+             */
+            calls?: number;
+            /**
+             * Failed
+             * @default 0
+             */
+            failed?: number;
+            /** Last At */
+            last_at?: string | null;
+            /** Name */
+            name: string;
+            /** P50 */
+            p50?: number | null;
+            /** P95 */
+            p95?: number | null;
+            /**
+             * Retried
+             * @default 0
+             */
+            retried?: number;
+            /**
+             * Seconds
+             * @default 0
+             */
+            seconds?: number;
+            /**
+             * Succeeded
+             * @default 0
+             */
+            succeeded?: number;
+            /** Success Rate */
+            success_rate?: number | null;
+            /**
+             * Tokens
+             * @default 0
+             */
+            tokens?: number;
+            /**
+             * Usd
+             * @default 0
+             */
+            usd?: number;
+        };
+        /**
          * ToolView
          * @description One tool in a list.
          */
@@ -2024,13 +2225,14 @@ export interface components {
         Verdict: "allow" | "ask" | "deny";
         /**
          * WorkspaceRestoredData
-         * @description A rewind brought the workspace's files back too.
+         * @description A rewind brought the workspace's files back too. `before` has what was there until then, so nothing is lost.
          */
         WorkspaceRestoredData: {
             /** Aside */
             aside?: {
                 [key: string]: components["schemas"]["Aside"];
             } | null;
+            before?: components["schemas"]["Snapshot"] | null;
             /**
              * Deleted
              * @default 0
@@ -2144,6 +2346,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2269,6 +2480,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -2378,6 +2598,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2502,6 +2731,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -2619,6 +2857,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -2725,6 +2972,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2849,6 +3105,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -2966,6 +3231,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -3072,6 +3346,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3196,6 +3479,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -3306,6 +3598,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3430,6 +3731,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -3540,6 +3850,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3664,6 +3983,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -3774,6 +4102,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3898,6 +4235,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -4006,6 +4352,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4130,6 +4485,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -4237,6 +4601,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4354,6 +4727,134 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    summary_api_metrics_summary_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricsSummary"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -4457,6 +4958,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4578,6 +5088,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -4685,6 +5204,15 @@ export interface operations {
             };
             /** @description It is too large. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4802,6 +5330,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -4912,6 +5449,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
             /** @description It does not fit. */
             422: {
                 headers: {
@@ -4946,6 +5492,125 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    metrics_metrics_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
