@@ -38,9 +38,14 @@ def set_up_logs(folder: Path, redactor: Redactor, *, to_stderr: bool = True) -> 
         stderr.setLevel(logging.WARNING)
         stderr.setFormatter(_ForTerminal(redactor, structlog.dev.ConsoleRenderer(colors=False)))
         destinations.append(stderr)
-    root = logging.getLogger("belayer")
-    root.handlers, root.propagate = destinations, False
-    root.setLevel(logging.INFO)
+    for name, level in (
+        ("belayer", logging.INFO),
+        ("uvicorn", logging.WARNING),
+        ("opentelemetry", logging.WARNING),
+    ):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = destinations, False
+        logger.setLevel(level)
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=_in_our_tree,

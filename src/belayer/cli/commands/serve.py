@@ -1,6 +1,7 @@
 """Run the server: REST, WebSocket, SSE and MCP over HTTP, on this machine unless told otherwise."""
 
 import asyncio
+import resource
 from typing import Annotated
 
 import typer
@@ -45,6 +46,7 @@ def serve(
             )
             desk.screen.answer({"address": address, "token": token})
 
+        _allow_many_sockets()
         async with desk.engine("all", *code_here(desk)) as engine:
             try:
                 await listen(engine, settings, token, ready)
@@ -53,3 +55,9 @@ def serve(
         return Exit.DONE
 
     carry_out(work, home=home, as_json=as_json, loop=uvloop.new_event_loop)
+
+
+def _allow_many_sockets() -> None:
+    """Every follower is a socket, and a process may have a thousand files unless it asks for more."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
