@@ -8,8 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
 UV := .tools/bin/uv
-# The system's Node if there is one, else the one that the build group brings.
-NPM := $(shell command -v npm || echo $(CURDIR)/.venv/bin/npm)
+NPM := scripts/npm.sh
 READY := .venv/.ready
 BENCH_READY := .venv-bench/.ready
 INPUTS := pyproject.toml uv.lock scripts/bootstrap.sh
@@ -42,12 +41,12 @@ PAGES := src/belayer/api/pages/index.html
 NODE_READY := web/node_modules/.ready
 WEB_SOURCES := $(shell find web/src web/public -type f 2>/dev/null) web/index.html web/vite.config.ts web/tsconfig.json
 
-$(NODE_READY): web/package.json web/package-lock.json
-	@cd web && $(NPM) ci --no-audit --no-fund --silent
+$(NODE_READY): web/package.json web/package-lock.json | $(READY)
+	@$(NPM) ci --no-audit --no-fund --silent
 	@touch $@
 
 $(PAGES): $(NODE_READY) $(WEB_SOURCES)
-	@cd web && $(NPM) run --silent build -- --logLevel warn
+	@$(NPM) run --silent build -- --logLevel warn
 	@touch $@
 
 .PHONY: web
@@ -56,7 +55,7 @@ web: $(PAGES) ## Build the browser's part
 .PHONY: schema
 schema: $(READY) $(NODE_READY) ## Write the browser's types again after a change of the API
 	@$(BIN)/python scripts/schema.py web/openapi.json
-	@cd web && $(NPM) run --silent schema
+	@$(NPM) run --silent schema
 
 .PHONY: demo
 demo: $(READY) ## Show a durable session that is killed, goes on and ends
@@ -65,7 +64,7 @@ demo: $(READY) ## Show a durable session that is killed, goes on and ends
 .PHONY: test
 test: $(READY) $(PAGES) ## Run every test
 	@$(BIN)/pytest -n 2 -q $(ARGS)
-	@cd web && $(NPM) test --silent
+	@$(NPM) test --silent
 
 .PHONY: coverage
 coverage: $(READY) ## Run every test and show which lines none of them reaches
@@ -92,7 +91,7 @@ lock-check: $(READY)
 	@echo "uv.lock" && $(BIN)/python scripts/check_lock.py && $(PUBLIC_INDEX) $(UV) lock --check --offline --quiet
 
 web-check: $(READY) $(NODE_READY)
-	@echo "web: types, biome, schema" && cd web && $(NPM) run --silent check
+	@echo "web: types, biome, schema" && $(NPM) run --silent check
 	@$(BIN)/python scripts/schema.py --check web/openapi.json
 
 .PHONY: format
