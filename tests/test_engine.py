@@ -711,3 +711,16 @@ async def test_what_was_kept_of_a_workspace_goes_with_the_last_session_that_work
         assert list((tmp_path / "home" / "snapshots").iterdir()) == []
         assert list((tmp_path / "home" / "workspaces").iterdir()) == []
         assert (tmp_path / "shared" / "a").read_text() == "1"
+
+
+@pytest.mark.parametrize("change", [{"title": "b"}, {"budget": Budget(steps=3)}, {"mode": Mode.AUTONOMOUS}])
+async def test_a_key_that_comes_back_with_anything_else_is_refused(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    plan: Any = {"steps": [{"id": "w", "tool": "wait", "params": {"seconds": 0}}]}
+    given: dict[str, Any] = {"title": "a", "workspace": tmp_path, "idempotency_key": "k"}
+    async with open_engine(tmp_path / "home") as engine:
+        first = await engine.carry_out(plan, **given)
+        assert (await engine.carry_out(plan, **given)).id == first.id
+        with pytest.raises(KeyReused):
+            await engine.carry_out(plan, **given | change)

@@ -436,17 +436,24 @@ class Engine:
         row = await self._parts.store.started_with(command.idempotency_key)
         if row is None:
             return None
-        state = await self.state(row.id)
-        given = from_json(self._parts.redactor.data(to_json(command.input)))
-        if (state.workflow, state.mode) != (command.workflow, command.mode) or state.input not in (
-            command.input,
-            given,
-        ):
+        (first,) = await self._parts.store.read(row.id, 0, 1)
+        begun = first.event()
+        assert isinstance(begun, SessionChanged)
+        if begun.begun is None or not self._is_same(command, begun.begun):
             raise KeyReused(
                 f"The idempotency key {command.idempotency_key!r} started session {row.id} with another request.",
                 "Use a new key for a new request.",
             )
         return row.id
+
+    def _is_same(self, command: Start, begun: Begun) -> bool:
+        """Whether the session was begun by this command. What was recorded has no secrets in it."""
+        clean = from_json(self._parts.redactor.data(to_json(command.input)))
+        folder = command.workspace and str(self._parts.workspaces.given(command.workspace))
+        title = command.title or command.workflow
+        return begun.input in (command.input, clean) and (
+            begun.workflow, begun.mode, begun.title, begun.budget, begun.policy, folder or begun.workspace,
+        ) == (command.workflow, command.mode, title, command.budget, command.policy, begun.workspace)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

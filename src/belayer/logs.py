@@ -13,6 +13,8 @@ import structlog
 
 from belayer.sessions.redact import Redactor
 
+# Libraries with something to say to an operator: it goes where ours goes.
+_OTHERS = ("uvicorn", "opentelemetry")
 _FILE_BYTES = 10_000_000
 _FILES_KEPT = 5
 _SHARED: list[Any] = [
@@ -38,14 +40,12 @@ def set_up_logs(folder: Path, redactor: Redactor, *, to_stderr: bool = True) -> 
         stderr.setLevel(logging.WARNING)
         stderr.setFormatter(_ForTerminal(redactor, structlog.dev.ConsoleRenderer(colors=False)))
         destinations.append(stderr)
-    for name, level in (
-        ("belayer", logging.INFO),
-        ("uvicorn", logging.WARNING),
-        ("opentelemetry", logging.WARNING),
-    ):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = destinations, False
-        logger.setLevel(level)
+    root = logging.getLogger("belayer")
+    root.handlers, root.propagate = destinations, False
+    root.setLevel(logging.INFO)
+    for name in _OTHERS:
+        logging.getLogger(name).parent = root
+        logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=_in_our_tree,

@@ -127,6 +127,35 @@ async def test_the_printed_link_is_taken_out_of_the_address_at_a_second_visit_to
     assert (response.status_code, response.headers["location"]) == (303, "/")
 
 
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [
+        ("/sessions/1", "/sessions/1"),
+        ("//evil.test", "/evil.test"),
+        ("///evil.test/x", "/evil.test/x"),
+        ("/%5Cevil.test", "/%5Cevil.test"),
+        ("/%0d%0aSet-Cookie:x", "/%0D%0ASet-Cookie%3Ax"),
+    ],
+)
+async def test_a_link_to_a_page_leads_to_that_page_and_never_away(
+    app: FastAPI, path: str, location: str
+) -> None:
+    async with visitor(app) as browser:
+        response = await browser.get(httpx.URL(f"{URL}{path}?token={TOKEN}"))
+    assert (response.status_code, response.headers["location"]) == (303, location)
+
+
+async def test_a_browser_without_the_cookie_is_told_in_its_own_words_where_to_go(app: FastAPI) -> None:
+    async with visitor(app, {"Accept": "text/html,*/*"}) as browser:
+        page, route, sent = await browser.get("/"), await browser.get(AT), await browser.post("/")
+    assert page.status_code == 401
+    assert page.headers["content-type"].startswith("text/html")
+    assert "belayer serve" in page.text
+    for response in (route, sent):
+        assert response.status_code == 401
+        problem_of(response)
+
+
 @pytest.mark.parametrize("query", ["token=wrong", "token=", f"TOKEN={TOKEN}", f"token=x&token={TOKEN}", ""])
 async def test_a_wrong_link_gives_no_cookie(app: FastAPI, query: str) -> None:
     async with visitor(app) as browser:

@@ -23,8 +23,6 @@ from tests.support.servers import Address, serving
 
 PLACES = ("waiting", "approval", "paused", "interrupted", "cancelled", "completed", "failed", "nobody")
 """Where the sessions of the server are; nobody is at the last."""
-TAKE_RULES = ("/api/execution/start", "/api/policy", "/api/policy/try")
-"""A rule takes `true` and `"1"` for a number of dollars."""
 FAILS: dict[str, Any] = {"steps": [{"id": "a", "tool": "files.read", "params": {"path": "missing"}}]}
 
 
@@ -59,7 +57,7 @@ class Busy:
     def lead(self, case: schemathesis.Case) -> None:
         """Have the request go to the session at the place it names."""
         place = (case.path_parameters or {}).get("session_id")
-        if place in self.ids:
+        if isinstance(place, str) and place in self.ids:
             case.path_parameters["session_id"] = self.ids[place]
 
 
@@ -113,8 +111,6 @@ def test_what_is_made_up_from_the_schema_gets_a_documented_answer(
     case: schemathesis.Case, busy: Busy
 ) -> None:
     unsaid = [positive_data_acceptance]  # what fits the schema may still not fit the state of things
-    if case.path in TAKE_RULES:
-        unsaid.append(negative_data_rejection)
     busy.lead(case)
     case.call_and_validate(busy.address.url, headers=busy.address.authorization, excluded_checks=unsaid)
 

@@ -67,7 +67,7 @@ def test_the_colours_of_a_difference_come_from_its_marks() -> None:
 
 
 def test_risk_targets_and_what_always_means_are_said() -> None:
-    rule = Rule(verdict=Verdict.ALLOW, tool="t", host="evil\u202e.org")
+    rule = Rule(verdict=Verdict.ALLOW, tool="t", path="evil\u202e/**")
     asked = ASKED.model_copy(update={"risk": Risk.HIGH, "offers": rule})
     shown: dict[str, Json] = {
         "tool": "t",
@@ -79,7 +79,7 @@ def test_risk_targets_and_what_always_means_are_said() -> None:
     assert "  risk: high" in said
     assert "  touches: a (sha256 ab12)" in said
     assert "  touches: b (not there yet)" in said
-    assert "  always: would mean, in this session: allow tool t, host evil<U+202E>.org" in said
+    assert "  always: would mean, in this session: allow tool t, path evil<U+202E>/**" in said
 
 
 @pytest.mark.parametrize(

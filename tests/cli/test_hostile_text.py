@@ -81,7 +81,7 @@ def test_a_hostile_plan_is_refused_and_rehearsed_escaped(cli: Cli) -> None:
 
 
 def test_hostile_rules_are_shown_escaped(cli: Cli) -> None:
-    said = cli("policy", "deny", "--tool", HOSTILE, "--host", HOSTILE, "--note", HOSTILE, "--yes")
+    said = cli("policy", "deny", "--tool", HOSTILE, "--path", HOSTILE, "--note", HOSTILE, "--yes")
     assert_harmless(said)
     assert_harmless(cli("policy"))
     assert_harmless(cli("policy", "remove", "1", "--yes"))

@@ -362,6 +362,15 @@ class TestChangedFiles:
         content = (await exported()).replace(b'{"seq":3,', b'{"seq":7,"seq":3,')
         assert isinstance(await refusal_of(content), Unimportable)
 
+    @pytest.mark.parametrize("text", ['"\\ud800"', "[" * 500 + "]" * 500])
+    async def test_what_json_can_say_and_nobody_can_write_again_is_refused(self, text: str) -> None:
+        content = (await exported()).replace(b'"data":{', b'"data":{"more":' + text.encode() + b",", 1)
+        assert isinstance(await refusal_of(content), Unimportable)
+
+    async def test_another_encoding_than_utf_8_is_refused(self) -> None:
+        content = (await exported()).decode().encode("utf-16")
+        assert isinstance(await refusal_of(content), Unimportable)
+
     async def test_a_damaged_payload_is_refused(self) -> None:
         content = await self.with_payload()
         changed = edited(

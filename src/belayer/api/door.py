@@ -21,8 +21,6 @@ _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 _HOW_TO = (
     "Send `Authorization: Bearer TOKEN`. `belayer serve` prints it; it lies in the file `token` of the home."
 )
-
-
 _PROGRAMS_ONLY = ("/api/", "/ws/", "/mcp", "/metrics", "/openapi.json")
 _SIGN_IN = """<!doctype html><title>Belayer</title><p>This browser is not known here yet.
 Open the link that <code>belayer serve</code> printed; it ends in <code>?token=…</code>.</p>"""
@@ -72,7 +70,7 @@ class Door:
 
     def welcome(self, scope: Scope) -> Response | None:
         """The answer to a first visit by a link with the token: a cookie, and the page without the token."""
-        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_PROGRAMS_ONLY):
+        if not _is_visit(scope):
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if not given or not is_same(given, self.token):
@@ -123,18 +121,27 @@ class Doorkeeper:
         """What the door itself says to a request; None if it may pass."""
         refused = self._door.refusal(scope)
         if refused is None or isinstance(refused[1], NoToken):
-            welcome = self._door.welcome(
-                scope
-            )  # also who has a cookie already: the token shall not stay in the address
+            # Also for one who has the cookie already: the token shall not stay in the address.
+            welcome = self._door.welcome(scope)
             if welcome is not None:
                 return welcome
-        if (
-            refused is not None
-            and refused[0] == 401
-            and "text/html" in Headers(scope=scope).get("accept", "")
-        ):
-            return HTMLResponse(_SIGN_IN, 401)
-        return refused and problem_response(refused[1], refused[0])
+        if refused is None:
+            return None
+        status, error = refused
+        if isinstance(error, NoToken) and _is_visit(scope) and _wants_page(scope):
+            return HTMLResponse(_SIGN_IN, status)
+        return problem_response(error, status)
+
+
+def _is_visit(scope: Scope) -> bool:
+    """A person comes to a page; no program uses the API."""
+    return (
+        scope["type"] == "http" and scope["method"] == "GET" and not scope["path"].startswith(_PROGRAMS_ONLY)
+    )
+
+
+def _wants_page(scope: Scope) -> bool:
+    return "text/html" in Headers(scope=scope).get("accept", "")
 
 
 def _labelled(send: Send) -> Send:

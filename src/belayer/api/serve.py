@@ -9,6 +9,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from belayer.api.app import make_app
+from belayer.api.chat import stream_chat
 from belayer.api.door import Door
 from belayer.api.fanout import Fanout
 from belayer.api.line import LineProtocol
@@ -37,6 +38,7 @@ async def serve(engine: Engine, settings: Settings, token: str, ready: Callable[
     )
     async with Fanout(engine) as fanout, sending:
         stream_live(app, fanout)
+        stream_chat(app, fanout)
         server = _Server(_config(app), fanout, lambda: ready(f"http://{host}:{port}"))
         serving = asyncio.create_task(server.serve([listening]))
         try:

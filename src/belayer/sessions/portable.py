@@ -110,7 +110,7 @@ async def _blobs_of(blobs: Blobs, records: list[Record]) -> dict[str, str]:
 def _parse(content: bytes) -> PortableSession:
     try:
         return PortableSession.model_validate(
-            json.loads(content, object_pairs_hook=_once, parse_constant=_no_number)
+            json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_no_number)
         )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -139,13 +139,13 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _records(file: PortableSession) -> list[Record]:
-    records = [_record(file.session_id, event) for event in file.events]
     try:
+        records = [_record(file.session_id, event) for event in file.events]
         check_chain(records)
         events = [record.event() for record in records]
-    except BelayerError as error:
+    except (BelayerError, ValueError) as error:  # ValueError: what JSON can say and nobody can write again
         raise Unimportable(
-            f"The file is damaged or was changed: {error.detail} Nothing was changed here.",
+            f"The file is damaged or was changed: {error} Nothing was changed here.",
             "Export the session again at its source.",
         ) from error
     if not isinstance(events[0], SessionChanged) or events[0].begun is None:

@@ -39,7 +39,7 @@ class Rule(BaseModel):
     path: Pattern | None = None
     host: Pattern | None = None
     risk: Risk | None = None
-    usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    usd: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)] | None = None
     note: Annotated[str, Field(max_length=500)] | None = None
 
     @model_validator(mode="after")
