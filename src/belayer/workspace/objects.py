@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -22,6 +22,8 @@ Kind = Literal["blob", "tree"]
 _MOST_BYTES = 64_000_000
 _FASTEST = 1
 _RESERVE = 64_000_000
+# So many are written to the disk one by one; for more, it is quicker to have all of the disk written.
+_FEW = 32
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
@@ -31,7 +33,7 @@ class Objects:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._whole: set[bytes] = set()
-        self._unsynced = False
+        self._unsynced: list[Path] = []
         self._made = False
 
     def put(self, kind: Kind, content: bytes) -> bytes:
@@ -44,7 +46,7 @@ class Objects:
                 if not self._has(kind, sha, content):
                     self._check_space(len(content))
                     self._write(self._place(sha), zlib.compress(whole, _FASTEST))
-                    self._unsynced = True
+                    self._unsynced.append(self._place(sha))
             self._whole.add(sha)
         return sha
 
@@ -67,12 +69,12 @@ class Objects:
         if not self._unsynced:
             return
         with _said(self.folder):
-            folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                sync_disk(folder)
-            finally:
-                os.close(folder)
-        self._unsynced = False
+            if len(self._unsynced) > _FEW:
+                _synced(self.folder, sync_disk)
+            else:
+                for place in {*self._unsynced, *(place.parent for place in self._unsynced)}:
+                    _synced(place, os.fsync)
+        self._unsynced = []
 
     def share(self, folder: Path) -> None:
         """Give another store every object there is, as links: what is written once is never changed."""
@@ -136,6 +138,14 @@ class Objects:
             f"Object {sha.hex()} of the snapshots in {self.folder} {what}. No file of the workspace was changed.",
             "Restore that folder from a backup, or go on from the files as they are.",
         )
+
+
+def _synced(place: Path, sync: Callable[[int], None]) -> None:
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        sync(handle)
+    finally:
+        os.close(handle)
 
 
 def hash_of(kind: Kind, content: bytes) -> bytes:
