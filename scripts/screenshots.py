@@ -1,0 +1,215 @@
+"""Make docs/screenshots/ from a real run: a server with sessions of examples/ in several states, seen in Chromium.
+
+.venv/bin/python scripts/screenshots.py [page…]
+"""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from belayer import Engine, Rule, Run, Session, Verdict, act, open_engine, this_step
+from belayer.api.serve import serve
+from belayer.settings import Settings
+from examples.deploy import deploy
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOWN = ROOT / "docs" / "screenshots"
+TOKEN = "only-for-these-pictures"
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "is_mobile": True},
+}
+FLAGS = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+STORY = (
+    "The setting is read in two places. app.ini gives it in milliseconds, client.py divides it by 1000 before it is "
+    "used. If the name loses its unit, the value should be in seconds in both places, "
+)
+
+
+@act(effect="read", timeout=600)
+async def think() -> str:
+    """Writes its thoughts word by word, and is not done before the pictures are."""
+    for word in STORY.split(" "):
+        this_step().show("token", message=this_step().key, text=f"{word} ")
+        await asyncio.sleep(0.005)
+    await asyncio.Event().wait()
+    return STORY
+
+
+@act(effect="read")
+async def read(path: Path) -> str:
+    return path.read_text()
+
+
+async def review(run: Run, folder: Path) -> str:
+    """Look at a change before anybody else does."""
+    await run.plan(("ini", "Read app.ini"), ("client", "Read client.py"), ("think", "Think about it"), ("tell", "Say so"))
+    await run.step("ini", read, folder / "app.ini")
+    await run.step("client", read, folder / "client.py")
+    return await run.step("think", think)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The sessions that the pictures are of."""
+
+    engine: Engine
+    url: str
+    running: Session
+    approving: Session
+    completed: Session
+    rewound: Session
+
+
+Prepare = Callable[[Page], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One page: where it is, what has to be there, and what is done first."""
+
+    name: str
+    path: str
+    text: str
+    prepare: Prepare | None = None
+
+
+def pictures(world: World) -> list[Picture]:
+    def session(one: Session) -> str:
+        return f"/sessions/{one.id}"
+
+    return [
+        Picture("inbox", "/inbox", "What is released?", _open_the_approval),
+        Picture("sessions", "/sessions", "Prepare a release"),
+        Picture("session-running", session(world.running), "is writing…"),
+        Picture("session-approval", session(world.approving), "Approve"),
+        Picture("session-completed", session(world.completed), "completed", _open_a_step),
+        Picture("session-checkpoints", session(world.rewound), "left behind", _press("Checkpoints")),
+        Picture("start", "/sessions", "Prepare a release", _write_a_plan),
+        Picture("tools", "/tools", "files.write"),
+        Picture("policy", "/policy", "Policy"),
+        Picture("figures", "/figures", "Figures"),
+    ]
+
+
+async def _open_the_approval(page: Page) -> None:
+    await page.locator("main [data-head]").filter(has_text="files.edit").first.click()
+
+
+async def _open_a_step(page: Page) -> None:
+    await page.get_by_role("article").filter(has_text="See what there is").last.get_by_role("button").first.click()
+
+
+def _press(name: str) -> Prepare:
+    return lambda page: page.get_by_role("button", name=name, exact=True).first.click()
+
+
+async def _write_a_plan(page: Page) -> None:
+    await page.get_by_role("button", name="Start a session").click()
+    plan = (ROOT / "examples/plans/open_notes.yaml").read_text()
+    await page.get_by_label("Plan (required)").fill(plan)
+
+
+async def prepare(engine: Engine, url: str, home: Path) -> World:
+    """Sessions in every state that one sees on a working day."""
+    for name in ("ropes", "knots", "anchors", "slings", "pulleys", "harness"):
+        title = f"Lay out the package {name}"
+        completed = await carried_out(engine, home / name, "new_package", {"name": name}, title=title)
+        await completed.result()
+    for place in ("alps", "andes"):
+        await (await carried_out(engine, project(home / place), "open_notes")).result()
+    asks = (Rule(verdict=Verdict.ASK, tool="files.edit"),)
+    renaming = {"old": "timeout_ms", "new": "timeout", "file": "app.ini"}
+    approving = await carried_out(engine, project(home / "client"), "rename_setting", renaming, policy=asks)
+    await approving.settled()
+    await approving.answer(True)
+    await approving.settled()
+    rewound = await carried_out(engine, home / "carabiner", "new_package", {"name": "knot"}, title="Start again")
+    await rewound.result()
+    await rewound.checkpoint("before the tests are rewritten")
+    state = await rewound.state()
+    await rewound.rewind(min(step.seq for step in state.steps.values() if step.seconds is not None))
+    await (await carried_out(engine, project(home / "shop"), "release")).settled()
+    page = {"url": "https://status.invalid/", "mirror": "https://mirror.invalid/", "words": "all well"}
+    watching = await carried_out(engine, home / "watch", "watch_page", page)
+    await watching.settled()
+    (home / "servers").mkdir()
+    await (await engine.start(deploy, version="1.4", servers=home / "servers")).settled()
+    paused = await engine.start(deploy, version="1.3", servers=home / "servers", title="deploy 1.3")
+    await paused.settled()
+    await paused.cancel()
+    running = await engine.start(review, folder=project(home / "review"), title="Review the renaming of timeout_ms")
+    return World(engine, url, running, approving, completed, rewound)
+
+
+async def carried_out(
+    engine: Engine, folder: Path, plan: str, inputs: dict[str, Any] | None = None, **more: Any
+) -> Session:
+    """A session of one of the examples, in a folder of its own."""
+    folder.mkdir(exist_ok=True)
+    content = yaml.safe_load((ROOT / f"examples/plans/{plan}.yaml").read_text())
+    return await engine.carry_out(content, inputs, workspace=folder, **more)
+
+
+def project(folder: Path) -> Path:
+    """A folder with a little of everything that the plans look for."""
+    folder.mkdir()
+    (folder / "app.ini").write_text("[client]\nhost = localhost\ntimeout_ms = 1500\nretries = 3\n")
+    (folder / "client.py").write_text('# TODO: close it\nwait = int(config["timeout_ms"]) / 1000\n')
+    (folder / "CHANGELOG.md").write_text("# Changelog\n")
+    return folder
+
+
+@asynccontextmanager
+async def serving(home: Path) -> AsyncGenerator[World]:
+    """A server on a free port of this machine, with everything that is to be seen."""
+    settings = Settings(home=home / "home", port=0, max_sessions=0, session_timeout=0, grace=0, max_retries=0)
+    began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    async with open_engine(settings=settings, workflows=[deploy, review]) as engine:
+        task = asyncio.create_task(serve(engine, settings, TOKEN, began.set_result))
+        try:
+            yield await prepare(engine, await began, home)
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+
+async def take(browser: Browser, look: str, world: World, wanted: set[str]) -> None:
+    """Every picture in one look."""
+    context = await browser.new_context(**LOOKS[look], reduced_motion="reduce", locale="en-GB")
+    page = await context.new_page()
+    await page.goto(f"{world.url}/?token={TOKEN}")
+    for picture in pictures(world):
+        if wanted and picture.name not in wanted:
+            continue
+        await page.goto(f"{world.url}{picture.path}")
+        await expect(page.get_by_text(picture.text).filter(visible=True).first).to_be_visible()
+        if picture.prepare is not None:
+            await picture.prepare(page)
+        await expect(page.get_by_text("Loading")).to_have_count(0)
+        await page.screenshot(path=SHOWN / f"{picture.name}-{look}.png")
+    await context.close()
+
+
+async def main(wanted: set[str]) -> None:
+    SHOWN.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="climb-") as folder:
+        async with async_playwright() as playwright, serving(Path(folder)) as world:
+            browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+            for look in LOOKS:
+                await take(browser, look, world, wanted)
+            await browser.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(set(sys.argv[1:])))
