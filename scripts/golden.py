@@ -18,6 +18,7 @@ from tests.replay.make_golden import told
 
 FOLDER = Path(__file__).parents[1] / "golden"
 PLACE = Path("/tmp/belayer-golden")  # the same on every machine, for it stands in the logs
+ZERO: dict[str, Json] = {"seconds": 0}
 PLAN: dict[str, Json] = {
     "title": "Meets everything",
     "parallel": 2,
@@ -28,8 +29,8 @@ PLAN: dict[str, Json] = {
         {"id": "again", "tool": "bell", "needs": ["ring"]},
         {"id": "missing", "tool": "files.read", "critical": False, "params": {"path": "none"}},
         {"id": "lost", "tool": "files.read", "params": {"path": "{{steps.missing.output.path}}"}},
-        {"id": "other", "tool": "files.read", "params": {"path": "none"}, "fallback": {"tool": "wait", "params": {"seconds": 0}}},
-        {"id": "never", "tool": "wait", "params": {"seconds": 0}, "when": "steps.who.output.answer == 'nobody'"},
+        {"id": "other", "tool": "files.read", "params": {"path": "none"}, "fallback": {"tool": "wait", "params": ZERO}},
+        {"id": "never", "tool": "wait", "params": ZERO, "when": "steps.who.output.answer == 'nobody'"},
         {"id": "edited", "tool": "files.read", "params": {"path": "nowhere"}, "needs": ["again"]},
         {"id": "left", "tool": "files.read", "params": {"path": "nowhere"}, "needs": ["edited"]},
     ],

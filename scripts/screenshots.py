@@ -53,7 +53,9 @@ async def read(path: Path) -> str:
 
 async def review(run: Run, folder: Path) -> str:
     """Look at a change before anybody else does."""
-    await run.plan(("ini", "Read app.ini"), ("client", "Read client.py"), ("think", "Think about it"), ("tell", "Say so"))
+    await run.plan(
+        ("ini", "Read app.ini"), ("client", "Read client.py"), ("think", "Think about it"), ("tell", "Say so")
+    )
     await run.step("ini", read, folder / "app.ini")
     await run.step("client", read, folder / "client.py")
     return await run.step("think", think)
@@ -107,7 +109,12 @@ async def _open_the_approval(page: Page) -> None:
 
 
 async def _open_a_step(page: Page) -> None:
-    await page.get_by_role("article").filter(has_text="See what there is").last.get_by_role("button").first.click()
+    await (
+        page.get_by_role("article")
+        .filter(has_text="See what there is")
+        .last.get_by_role("button")
+        .first.click()
+    )
 
 
 def _press(name: str) -> Prepare:
@@ -134,7 +141,9 @@ async def prepare(engine: Engine, url: str, home: Path) -> World:
     await approving.settled()
     await approving.answer(True)
     await approving.settled()
-    rewound = await carried_out(engine, home / "carabiner", "new_package", {"name": "knot"}, title="Start again")
+    rewound = await carried_out(
+        engine, home / "carabiner", "new_package", {"name": "knot"}, title="Start again"
+    )
     await rewound.result()
     await rewound.checkpoint("before the tests are rewritten")
     state = await rewound.state()
@@ -148,7 +157,9 @@ async def prepare(engine: Engine, url: str, home: Path) -> World:
     paused = await engine.start(deploy, version="1.3", servers=home / "servers", title="deploy 1.3")
     await paused.settled()
     await paused.cancel()
-    running = await engine.start(review, folder=project(home / "review"), title="Review the renaming of timeout_ms")
+    running = await engine.start(
+        review, folder=project(home / "review"), title="Review the renaming of timeout_ms"
+    )
     return World(engine, url, running, approving, completed, rewound)
 
 

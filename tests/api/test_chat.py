@@ -113,22 +113,20 @@ async def chatting(server: Address, **options: Any) -> AsyncGenerator[Chat]:
 
 
 @asynccontextmanager
-async def served_plainly(engine: Engine) -> AsyncGenerator[Address]:
+async def served_plainly(engine: Engine, fanout: Fanout) -> AsyncGenerator[Address]:
     """The chat behind a server that knows nothing of prepared frames."""
     listening = sockets.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    async with Fanout(engine) as fanout:
-        app = make_app(engine, settings(), Door.of(TOKEN, "127.0.0.1", port))
-        stream_chat(app, fanout)
-        server = uvicorn.Server(uvicorn.Config(app, ws="websockets-sansio", log_config=None))
-        running = asyncio.create_task(server._serve([listening]))
-        await until(lambda: server.started or running.done())
-        try:
-            yield Address(f"http://127.0.0.1:{port}", TOKEN)
-        finally:
-            fanout.stop()
-            server.should_exit = True
-            await running
+    app = make_app(engine, settings(), Door.of(TOKEN, "127.0.0.1", port))
+    stream_chat(app, fanout)
+    server = uvicorn.Server(uvicorn.Config(app, ws="websockets-sansio", log_config=None))
+    running = asyncio.create_task(server._serve([listening]))
+    await until(lambda: server.started or running.done())
+    try:
+        yield Address(f"http://127.0.0.1:{port}", TOKEN)
+    finally:
+        server.should_exit = True
+        await running
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -531,6 +529,7 @@ class TestDeciding:
             for data in ({"plan_id": theirs, "approved": True}, {"plan_id": NOBODY, "approved": True}):
                 refused = await chat.refused("approve_plan", session_id=planned.id, **data)
                 assert (kind(refused), refused["status"]) == ("UnknownRequest", 404)
+                assert "has shown no plan" in refused["detail"]
         assert (await other.settled()).status is Status.WAITING
         assert (await planned.state()).status is Status.WAITING
 
@@ -569,6 +568,18 @@ class TestDeciding:
             await chat.until_it("agent_update", type="request_input")
             refused = await chat.refused("approve_plan", **plan_of(session.id, "fake"), approved=True)
             assert kind(refused) == "UnknownRequest"
+            assert "has shown no plan" in refused["detail"]
+
+    async def test_an_answer_that_speaks_of_a_plan_does_not_show_it(
+        self, server: Address, planned: Session
+    ) -> None:
+        plan = plan_of(planned.id, await plan_id_of(planned))
+        async with chatting(server) as chat:
+            await chat.join(planned.id, 4)
+            await planned.approve(notes="approval_request")
+            await chat.until_it("agent_update", type="user_response")
+            refused = await chat.refused("approve_plan", **plan, approved=True)
+            assert "has shown no plan" in refused["detail"]
 
     async def test_of_an_approval_and_a_later_no_the_first_counts(
         self, server: Address, planned: Session
@@ -816,16 +827,18 @@ class TestStopping:
 
 async def test_a_server_without_prepared_frames_does_the_same(engine: Engine, planned: Session) -> None:
     other = await engine.start(asking)
-    async with asyncio.timeout(_PATIENCE):
-        async with served_plainly(engine) as server:
-            chat = Chat(await server.socket_at("/ws/chat"))
-            await chat.next()
-            await chat.join(other.id)
-            await chat.join(planned.id)
-            await chat.say("approve_plan", **await chat.plan(), approved=True)
-            live = await chat.until_it("agent_update", session_id=planned.id, type="user_response")
-            assert live["seq"] == 5
-            assert await planned.result() is True
+    async with (
+        Fanout(engine) as fanout,
+        served_plainly(engine, fanout) as server,
+        chatting(server) as chat,
+    ):
+        await chat.join(other.id)
+        await chat.join(planned.id)
+        await chat.say("approve_plan", **await chat.plan(), approved=True)
+        live = await chat.until_it("agent_update", session_id=planned.id, type="user_response")
+        assert live["seq"] == 5
+        assert await planned.result() is True
+        fanout.stop()
         seen, code = await chat.to_the_end()
     statuses = [data["status"] for name, data in seen if name == "connection_status"]
     assert (statuses, code) == (["disconnected"], 1012)

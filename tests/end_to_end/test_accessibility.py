@@ -95,7 +95,7 @@ async def test_a_session_is_accessible_in_every_state_and_panel(
     await assert_fine(visitor, "running")
     hands.let_go.set()
     await expect(visitor.asked).to_contain_text("storm")
-    await session.answer("skip")
+    await session.answer({"choice": "edit", "params": {"weather": "sun"}})
     await expect(visitor.status("completed")).to_be_visible()
     await visitor.row("Write the note").get_by_role("button").click()
     await visitor.row("Check the weather").get_by_role("button").click()

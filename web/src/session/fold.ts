@@ -70,6 +70,17 @@ export function isRewind(event: Envelope): boolean {
   return event.type === "session" && event.data.rewound_to != null;
 }
 
+/** The events that still count: what a rewind left behind is in the log and in nothing else. */
+export function stillCounting(events: readonly Envelope[]): Envelope[] {
+  const kept: Envelope[] = [];
+  for (const event of events) {
+    const target = event.type === "session" ? event.data.rewound_to : null;
+    while (target != null && (kept.at(-1)?.seq ?? 0) > target) kept.pop();
+    kept.push(event);
+  }
+  return kept;
+}
+
 /** The state that a server's view tells of; what only the log knows (epoch, earlier answers) is left empty. */
 export function fromView(view: SessionView): SessionState {
   const state: SessionState = {
@@ -155,23 +166,14 @@ function nothing(id: string): SessionState {
   };
 }
 
-/** The events that still count: what a rewind left behind is in the log and in nothing else. */
-function stillCounting(events: readonly Envelope[]): Envelope[] {
-  const kept: Envelope[] = [];
-  for (const event of events) {
-    const target = event.type === "session" ? event.data.rewound_to : null;
-    while (target != null && (kept.at(-1)?.seq ?? 0) > target) kept.pop();
-    kept.push(event);
-  }
-  return kept;
-}
-
-/** A rewind takes back what was decided; not what was spent, who has driven, or that it is a fork. */
+/** A rewind takes back what was decided; not what was spent, who has driven, or that it is a copy. */
 function countDropped(state: SessionState, events: readonly Envelope[], kept: ReadonlySet<number>): void {
   for (const event of events) {
     if (event.type === "session") {
       state.epoch = Math.max(state.epoch, event.data.epoch ?? 0);
       if (event.data.forked_from) becomeFork(state, event);
+    } else if (event.type === "rehomed") {
+      state.workspace = event.data.workspace ?? null;
     } else if (event.type === "step" && !kept.has(event.seq)) {
       state.usage = plus(state.usage, spent(event.data));
     }
@@ -214,6 +216,9 @@ function applyData(state: SessionState, event: Envelope): void {
       break;
     case "retry":
       retry(state, event.data.key, event.data.attempt);
+      break;
+    case "rehomed":
+      state.workspace = event.data.workspace ?? null;
       break;
     case "interrupt":
     case "resume":
@@ -300,10 +305,15 @@ function spent(data: StepData): Usage {
 function plus(one: Usage, other: Usage): Required<Usage> {
   return {
     tokens: (one.tokens ?? 0) + (other.tokens ?? 0),
-    usd: (one.usd ?? 0) + (other.usd ?? 0),
+    usd: rounded((one.usd ?? 0) + (other.usd ?? 0)),
     steps: (one.steps ?? 0) + (other.steps ?? 0),
-    seconds: (one.seconds ?? 0) + (other.seconds ?? 0),
+    seconds: rounded((one.seconds ?? 0) + (other.seconds ?? 0)),
   };
+}
+
+/** To six places, as the server does, so that a sum is the same in whatever order it is made. */
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
 }
 
 function isDone(step: PlannedStep, tried: Step | undefined): boolean {

@@ -110,9 +110,10 @@ class Usage:
     seconds: float = 0.0
 
     def plus(self, other: "Usage") -> "Usage":
+        """Both together. Rounded, so that the sum is the same in whatever order it is made, here and in the browser."""
         return Usage(
             self.tokens + other.tokens,
-            self.usd + other.usd,
+            round(self.usd + other.usd, 6),
             self.steps + other.steps,
-            self.seconds + other.seconds,
+            round(self.seconds + other.seconds, 6),
         )
