@@ -822,7 +822,8 @@ class TestStopping:
             async with serving(engine) as server:
                 chat = Chat(await server.socket_at("/ws/chat"))
                 await chat.next()
-            assert (await chat.to_the_end())[1] == 1012
+            seen, code = await chat.to_the_end()
+            assert ([data["status"] for _, data in seen], code) == (["disconnected"], 1012)
 
 
 async def test_a_server_without_prepared_frames_does_the_same(engine: Engine, planned: Session) -> None:

@@ -126,9 +126,11 @@ async def chat(websocket: WebSocket, engine: TheEngine, settings: TheSettings) -
         async with asyncio.TaskGroup() as group:
             talk = _Chat(websocket, engine, settings.max_sessions, fanout, outlet, group)
             sending = group.create_task(_send_on(websocket, outlet))
+            fanout.attend(talk.end)
             try:
                 await talk.listen()
             finally:
+                fanout.dismiss(talk.end)
                 talk.leave()
                 sending.cancel()
     except* WebSocketDisconnect:

@@ -6,7 +6,7 @@ the longer it is, up to 33 ms.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -124,6 +124,7 @@ class Fanout:
         self._relays: dict[SessionId, _Relay] = {}
         self._tasks = asyncio.TaskGroup()
         self._stopped = False
+        self._attending: set[Callable[[Ending], None]] = set()
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -152,9 +153,18 @@ class Fanout:
             if not relay.is_watched:
                 self._end(relay)
 
+    def attend(self, ended: Callable[[Ending], None]) -> None:
+        """Have this called when everything stops, whether or not anything is followed."""
+        self._attending.add(ended)
+
+    def dismiss(self, ended: Callable[[Ending], None]) -> None:
+        self._attending.discard(ended)
+
     def stop(self) -> None:
         """Tell everybody to come back later, and take in nobody any more."""
         self._stopped = True
+        for ended in tuple(self._attending):
+            ended(RESTART)
         for relay in list(self._relays.values()):
             relay.end(RESTART)
             self._end(relay)

@@ -49,6 +49,10 @@ def serve_pages(app: FastAPI, folder: Path = BUILT) -> None:
 
 def _wants_page(request: Request) -> bool:
     path, accepted = request.url.path, request.headers.get("accept", "")
-    if request.method not in ("GET", "HEAD") or path.startswith(_NOT_PAGES):
+    if (
+        request.scope["type"] != "http"
+        or request.method not in ("GET", "HEAD")
+        or path.startswith(_NOT_PAGES)
+    ):
         return False
     return "text/html" in accepted or path == "/favicon.svg"
