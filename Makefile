@@ -63,6 +63,7 @@ demo: $(READY) ## Show a durable session that is killed, goes on and ends
 
 .PHONY: test
 test: $(READY) $(PAGES) ## Run every test
+	@scripts/browser.sh
 	@$(BIN)/pytest -n 2 -q $(ARGS)
 	@$(NPM) test --silent
 
@@ -110,5 +111,5 @@ bench: $(BENCH_READY) ## Measure Belayer side by side with its peers
 
 .PHONY: clean
 clean: ## Remove everything that make built
-	@rm -rf .tools .venv .venv-bench build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	@rm -rf src/belayer/api/pages web/node_modules .tools .venv .venv-bench build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 """Make docs/screenshots/ from a real run: a server with sessions of examples/ in several states, seen in Chromium.
 
-.venv/bin/python scripts/screenshots.py [page…]
+.venv/bin/python -m scripts.screenshots [page…]
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from belayer import Engine, Rule, Run, Session, Verdict, act, open_engine, this_
 from belayer.api.serve import serve
 from belayer.settings import Settings
 from examples.deploy import deploy
+from tests.end_to_end.recorded import ASKED, change, play
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = ROOT / "docs" / "screenshots"
@@ -29,6 +30,13 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "is_mobile": True},
 }
+WISH = "rename the flag --fast to --quick"
+REPOSITORY = "https://git.example.org/tool.git"
+RULES = (
+    Rule(verdict=Verdict.ALLOW, tool="files.*", path="docs/**", note="Words are easy to take back."),
+    Rule(verdict=Verdict.ASK, tool="files.delete"),
+    Rule(verdict=Verdict.DENY, tool="http_fetch", host="*.internal.example.org"),
+)
 FLAGS = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
 STORY = (
     "The setting is read in two places. app.ini gives it in milliseconds, client.py divides it by 1000 before it is "
@@ -63,14 +71,15 @@ async def review(run: Run, folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The sessions that the pictures are of."""
+    """Where the server is, and the sessions that the pictures are of."""
 
-    engine: Engine
     url: str
     running: Session
     approving: Session
     completed: Session
     rewound: Session
+    changing: Session
+    changed: Session
 
 
 Prepare = Callable[[Page], Awaitable[object]]
@@ -94,13 +103,16 @@ def pictures(world: World) -> list[Picture]:
         Picture("inbox", "/inbox", "What is released?", _open_the_approval),
         Picture("sessions", "/sessions", "Prepare a release"),
         Picture("session-running", session(world.running), "is writing…"),
-        Picture("session-approval", session(world.approving), "Approve"),
+        Picture("session-approval", session(world.approving), "Asks for approval"),
         Picture("session-completed", session(world.completed), "completed", _open_a_step),
         Picture("session-checkpoints", session(world.rewound), "left behind", _press("Checkpoints")),
         Picture("start", "/sessions", "Prepare a release", _write_a_plan),
         Picture("tools", "/tools", "files.write"),
-        Picture("policy", "/policy", "Policy"),
-        Picture("figures", "/figures", "Figures"),
+        Picture("policy", "/policy", "Your rules"),
+        Picture("figures", "/figures", "Figures", _see_the_plots),
+        Picture("changes", "/changes", "Rename the flag"),
+        Picture("change-plan", f"/changes/{world.changing.id}", "Approve"),
+        Picture("change", f"/changes/{world.changed.id}", "Outcome"),
     ]
 
 
@@ -108,13 +120,13 @@ async def _open_the_approval(page: Page) -> None:
     await page.locator("main [data-head]").filter(has_text="files.edit").first.click()
 
 
+async def _see_the_plots(page: Page) -> None:
+    await page.locator("canvas").last.wait_for()
+
+
 async def _open_a_step(page: Page) -> None:
-    await (
-        page.get_by_role("article")
-        .filter(has_text="See what there is")
-        .last.get_by_role("button")
-        .first.click()
-    )
+    row = page.get_by_role("article").filter(has_text="See what there is").last
+    await row.get_by_role("button").first.click()
 
 
 def _press(name: str) -> Prepare:
@@ -129,38 +141,75 @@ async def _write_a_plan(page: Page) -> None:
 
 async def prepare(engine: Engine, url: str, home: Path) -> World:
     """Sessions in every state that one sees on a working day."""
-    for name in ("ropes", "knots", "anchors", "slings", "pulleys", "harness"):
-        title = f"Lay out the package {name}"
-        completed = await carried_out(engine, home / name, "new_package", {"name": name}, title=title)
-        await completed.result()
+    completed = await finish_some(engine, home)
+    approving = await rename(engine, home)
+    rewound = await go_back(engine, home)
+    await let_some_wait(engine, home)
+    (home / "servers").mkdir()
+    await deploy_twice(engine, home / "servers")
+    folder = project(home / "review")
+    running = await engine.start(review, folder=folder, title="Review the renaming of timeout_ms")
+    changing, changed = await change_code(engine), await change_code(engine)
+    engine.rulebook.save(RULES)
+    return World(url, running, approving, completed, rewound, changing, changed)
+
+
+async def finish_some(engine: Engine, home: Path) -> Session:
+    """Sessions that completed; the last of them."""
     for place in ("alps", "andes"):
         await (await carried_out(engine, project(home / place), "open_notes")).result()
+    for name in ("knots", "anchors", "slings", "pulleys", "harness"):
+        await (await lay_out(engine, home / name)).result()
+    last = await lay_out(engine, home / "ropes")
+    await last.result()
+    return last
+
+
+async def lay_out(engine: Engine, folder: Path) -> Session:
+    title = f"Lay out the package {folder.name}"
+    return await carried_out(engine, folder, "new_package", {"name": folder.name}, title=title)
+
+
+async def rename(engine: Engine, home: Path) -> Session:
+    """A session that wants to change a file and has to ask."""
     asks = (Rule(verdict=Verdict.ASK, tool="files.edit"),)
-    renaming = {"old": "timeout_ms", "new": "timeout", "file": "app.ini"}
-    approving = await carried_out(engine, project(home / "client"), "rename_setting", renaming, policy=asks)
-    await approving.settled()
-    await approving.answer(True)
-    await approving.settled()
-    rewound = await carried_out(
-        engine, home / "carabiner", "new_package", {"name": "knot"}, title="Start again"
-    )
-    await rewound.result()
-    await rewound.checkpoint("before the tests are rewritten")
-    state = await rewound.state()
-    await rewound.rewind(min(step.seq for step in state.steps.values() if step.seconds is not None))
+    given = {"old": "timeout_ms", "new": "timeout", "file": "app.ini"}
+    session = await carried_out(engine, project(home / "client"), "rename_setting", given, policy=asks)
+    await session.settled()
+    await session.answer(True)
+    await session.settled()
+    return session
+
+
+async def go_back(engine: Engine, home: Path) -> Session:
+    """A session that was rewound to the last but one of its steps."""
+    session = await lay_out(engine, home / "carabiners")
+    await session.result()
+    await session.checkpoint("before the tests are rewritten")
+    ended = [step.seq for step in (await session.state()).steps.values() if step.seconds is not None]
+    await session.rewind(sorted(ended)[-2])
+    return session
+
+
+async def let_some_wait(engine: Engine, home: Path) -> None:
+    """A form to fill in, and a step that failed."""
     await (await carried_out(engine, project(home / "shop"), "release")).settled()
     page = {"url": "https://status.invalid/", "mirror": "https://mirror.invalid/", "words": "all well"}
-    watching = await carried_out(engine, home / "watch", "watch_page", page)
-    await watching.settled()
-    (home / "servers").mkdir()
-    await (await engine.start(deploy, version="1.4", servers=home / "servers")).settled()
-    paused = await engine.start(deploy, version="1.3", servers=home / "servers", title="deploy 1.3")
-    await paused.settled()
-    await paused.cancel()
-    running = await engine.start(
-        review, folder=project(home / "review"), title="Review the renaming of timeout_ms"
-    )
-    return World(engine, url, running, approving, completed, rewound)
+    await (await carried_out(engine, home / "watch", "watch_page", page)).settled()
+
+
+async def deploy_twice(engine: Engine, servers: Path) -> None:
+    """One that waits for leave, and one that was not wanted."""
+    for version in ("1.4", "1.3"):
+        session = await engine.start(deploy, version=version, servers=servers, title=f"Deploy {version}")
+        await session.settled()
+    await session.cancel()
+
+
+async def change_code(engine: Engine) -> Session:
+    session = await engine.start(change, title="Rename the flag", message=WISH, repo_url=REPOSITORY)
+    await session.settled()
+    return session
 
 
 async def carried_out(
@@ -186,7 +235,7 @@ async def serving(home: Path) -> AsyncGenerator[World]:
     """A server on a free port of this machine, with everything that is to be seen."""
     settings = Settings(home=home / "home", port=0, max_sessions=0, session_timeout=0, grace=0, max_retries=0)
     began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    async with open_engine(settings=settings, workflows=[deploy, review]) as engine:
+    async with open_engine(settings=settings, workflows=[deploy, review, change]) as engine:
         task = asyncio.create_task(serve(engine, settings, TOKEN, began.set_result))
         try:
             yield await prepare(engine, await began, home)
@@ -199,15 +248,22 @@ async def take(browser: Browser, look: str, world: World, wanted: set[str]) -> N
     """Every picture in one look."""
     context = await browser.new_context(**LOOKS[look], reduced_motion="reduce", locale="en-GB")
     page = await context.new_page()
+    await play(page, world.changing, ASKED)
+    await play(page, world.changed)
     await page.goto(f"{world.url}/?token={TOKEN}")
     for picture in pictures(world):
         if wanted and picture.name not in wanted:
             continue
         await page.goto(f"{world.url}{picture.path}")
-        await expect(page.get_by_text(picture.text).filter(visible=True).first).to_be_visible()
+        await expect(
+            page.locator("main").get_by_text(picture.text).filter(visible=True).first
+        ).to_be_visible()
         if picture.prepare is not None:
             await picture.prepare(page)
         await expect(page.get_by_text("Loading")).to_have_count(0)
+        await page.evaluate(
+            "new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))"
+        )
         await page.screenshot(path=SHOWN / f"{picture.name}-{look}.png")
     await context.close()
 

@@ -13,7 +13,11 @@ MOST_BYTES = 350_000
 async def test_the_first_load_is_small(open_stage: OpenStage, visitor: Visitor) -> None:
     fetched: list[Response] = []
     on = await open_stage()
-    visitor.page.on("response", lambda response: fetched.append(response))
+
+    def note(response: Response) -> None:
+        fetched.append(response)
+
+    visitor.page.on("response", note)
     await visitor.enter(on.server)
     await expect(visitor.page.get_by_text("Nothing waits for you")).to_be_visible()
     files = [one for one in fetched if one.request.resource_type in ("document", "script", "stylesheet")]

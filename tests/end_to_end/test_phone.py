@@ -60,6 +60,18 @@ async def test_names_without_end_do_not_make_a_page_wider(
 
 
 @on_a_phone
+async def test_no_page_of_the_navigation_scrolls_sideways(open_stage: OpenStage, visitor: Visitor) -> None:
+    on = await open_stage(tools=Hands().tools())
+    await on.begin_settled(sends("the news"))
+    await visitor.enter(on.server)
+    for path in await visitor.pages():
+        await visitor.page.goto(f"{on.server.url}{path}")
+        await expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
+        await expect(visitor.page.get_by_text("Loading")).to_have_count(0)
+        assert await visitor.is_without_sideways_scroll(), path
+
+
+@on_a_phone
 async def test_a_session_can_be_started(open_stage: OpenStage, visitor: Visitor) -> None:
     page = visitor.page
     on = await open_stage()

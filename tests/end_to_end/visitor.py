@@ -35,6 +35,11 @@ class Visitor:
             await self.page.goto(f"{server.url}{path}")
         await expect(self.page.get_by_role("navigation", name="Pages")).to_be_visible()
 
+    async def pages(self) -> list[str]:
+        """The paths that the navigation leads to."""
+        links = self.page.get_by_role("navigation", name="Pages").get_by_role("link")
+        return [str(await link.get_attribute("href")) for link in await links.all()]
+
     def expect_complaint(self, pattern: str) -> None:
         """The browser itself will log this, and that is in order."""
         self.expected.append(re.compile(pattern))

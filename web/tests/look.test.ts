@@ -13,6 +13,9 @@ const PAIRS = [
     ["ink", `${tone}-soft`] as const,
   ]),
   ["accent-ink", "accent"] as const,
+  ...["ink", "muted", "code-keyword", "code-text", "code-number", "code-comment"].flatMap((text) =>
+    ["panel", "ok-soft", "bad-soft"].map((ground) => [text, ground] as const),
+  ),
 ];
 
 describe.each([":root", '[data-theme="dark"]'])("%s", (selector) => {

@@ -2,7 +2,7 @@ import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { Keyboard, Monitor, Moon, Plus, Search, Sun } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Toaster } from "sonner";
-import { PAGES } from "@/pages";
+import { useNavigation } from "@/pages/navigation";
 import { useAttention } from "@/panels/attention/attention";
 import { Button } from "@/parts/Button";
 import { Loading } from "@/parts/Faces";
@@ -23,13 +23,15 @@ export function Frame() {
   const [opened, setOpened] = useState<Opened>(null);
   const [theme, nextTheme] = useTheme();
   const navigate = useNavigate();
+  const pages = useNavigation();
   const close = () => setOpened(null);
   useKeys({
     "mod+k": () => setOpened("palette"),
     n: () => setOpened("start"),
     "?": () => setOpened("keyboard"),
-    g: () => void navigate({ to: "/inbox" }),
-    s: () => void navigate({ to: "/sessions" }),
+    ...Object.fromEntries(
+      pages.map(({ shortcut = "", path }) => [shortcut, () => void navigate({ to: path })]),
+    ),
   });
   const ThemeIcon = THEME_ICONS[theme];
   return (
@@ -44,14 +46,15 @@ export function Frame() {
       <header className="flex items-center gap-1 border-b bg-panel px-2 py-1.5 sm:gap-2 sm:px-4">
         <span className="hidden pr-2 font-semibold sm:inline">Belayer</span>
         <nav aria-label="Pages" className="flex min-w-0 flex-1 gap-0.5 overflow-x-auto">
-          {PAGES.filter((page) => page.title).map(({ path, title, icon: Icon }) => (
+          {pages.map(({ path, title, icon: Icon }) => (
             <Link
               key={path}
               to={path}
+              title={title}
               className="flex min-h-8 items-center gap-1.5 rounded-md px-2 py-1 text-muted hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:font-medium aria-[current=page]:text-ink"
             >
               {Icon ? <Icon aria-hidden="true" className="size-4" /> : null}
-              {title}
+              <span className="max-md:sr-only">{title}</span>
               {path === "/inbox" && waiting > 0 ? (
                 <span className="rounded-full bg-accent px-1.5 text-xs font-semibold text-accent-ink">
                   {waiting}

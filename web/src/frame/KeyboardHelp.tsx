@@ -1,3 +1,4 @@
+import { useNavigation } from "@/pages/navigation";
 import { Dialog } from "@/parts/Dialog";
 import { useKeysSwitch } from "@/parts/keys";
 
@@ -9,8 +10,6 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "answer: go to the first field"],
   ["o", "open the session of the request"],
   ["n", "start a session"],
-  ["g", "go to the inbox"],
-  ["s", "go to the sessions"],
   ["Ctrl K or ⌘ K", "command palette"],
   ["?", "this help"],
 ];
@@ -18,10 +17,11 @@ const KEYS: readonly (readonly [string, string])[] = [
 /** The keys there are, and the switch that turns single ones off. */
 export function KeyboardHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [isOn, switchKeys] = useKeysSwitch();
+  const places = useNavigation().map(({ shortcut = "", title }) => [shortcut, `go to ${title}`] as const);
   return (
     <Dialog title="Keyboard" isOpen={isOpen} onClose={onClose}>
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
-        {KEYS.map(([key, does]) => (
+        {[...KEYS, ...places].map(([key, does]) => (
           <div key={key} className="contents">
             <dt>
               <kbd className="rounded border px-1.5 font-mono text-xs">{key}</kbd>

@@ -15,7 +15,7 @@ export function Field({ label, hint, isRequired = false, children }: Props) {
   const id = useId();
   const describedBy = hint ? `${id}-hint` : undefined;
   return (
-    <div className="grid min-w-0 gap-1">
+    <div className="grid min-w-0 content-start gap-1">
       <label htmlFor={id} className="text-xs font-medium">
         {label}
         {isRequired ? <span className="text-muted"> (required)</span> : null}

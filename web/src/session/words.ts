@@ -2,6 +2,7 @@
 import { duration } from "@/parts/time";
 import { readable } from "@/parts/visible";
 import type { Envelope, EnvelopeOf } from "@/wire/types";
+import { changeInWords } from "./change";
 
 export type Tone = "plain" | "ok" | "warn" | "bad" | "live";
 
@@ -44,6 +45,8 @@ export function inWords(event: Envelope): string {
       return `${event.data.key} waits: ${event.data.limit === "rate" ? "rate limit" : "too many calls at once"}${after(event.data.delay)}`;
     case "restored":
       return `Files brought back: ${event.data.written ?? 0} written, ${event.data.deleted ?? 0} deleted, ${event.data.skipped?.length ?? 0} left as they are`;
+    case "rehomed":
+      return rehomed(event.data);
     default:
       return unknown(event);
   }
@@ -100,6 +103,11 @@ function session(data: EnvelopeOf<"session">["data"]): string {
   return `Session ${data.status}${because(data.reason)}`;
 }
 
+function rehomed({ because, workspace }: EnvelopeOf<"rehomed">["data"]): string {
+  const what = because === "fork" ? "A fork" : "An imported copy";
+  return `${what}: nothing that was allowed to the original is allowed here; it works ${workspace ? `in ${workspace}` : "without a folder"}`;
+}
+
 function response(data: EnvelopeOf<"user_response">["data"]): string {
   const notes = data.notes ? `: ${data.notes}` : "";
   if (data.approved == null) return `Answered: ${short(readable(data.value))}`;
@@ -107,9 +115,12 @@ function response(data: EnvelopeOf<"user_response">["data"]): string {
   return `${data.approved ? "Approved" : "Rejected"}${always}${notes}`;
 }
 
-/** A newer server may tell of what this page does not know. */
+/** A newer server may tell of what this page does not know; most events say what they are about in `text`. */
 function unknown(event: never): string {
-  const { type, data } = event as { type: string; data: unknown };
+  const { type, data } = event as { type: string; data: { text?: unknown } };
+  const told = changeInWords(type, data);
+  if (told !== null) return told;
+  if (typeof data.text === "string") return data.text;
   return `${type} ${short(JSON.stringify(data))}`;
 }
 

@@ -4,28 +4,47 @@ import type {
   Command,
   Envelope,
   EventsPage,
+  MetricsSummary,
   Mode,
   Pending,
+  Policy,
   RewindPreview,
+  Rule,
   SessionDetail,
   SessionsPage,
   SessionView,
   StartBody,
   Started,
   Status,
+  ToolView,
+  TrialResult,
 } from "./types";
 
 const PATIENCE = 30_000;
 
-export type Wanted = { status?: readonly Status[]; mode?: Mode; q?: string; limit?: number; cursor?: string };
+export type Wanted = {
+  status?: readonly Status[];
+  mode?: Mode;
+  workflow?: string;
+  q?: string;
+  limit?: number;
+  cursor?: string;
+};
 
 export const inbox = async () => (await ask<{ requests: Pending[] }>("GET", "/api/inbox")).requests;
+export const tools = async () => (await ask<{ tools: ToolView[] }>("GET", "/api/tools")).tools;
+export const metrics = () => ask<MetricsSummary>("GET", "/api/metrics/summary");
+export const policy = () => ask<Policy>("GET", "/api/policy");
+export const savePolicy = (rules: readonly Rule[]) => ask<Policy>("PUT", "/api/policy", { rules });
+/** What a rule would have meant for the calls of the past; nothing is saved. */
+export const tryRule = (rule: Rule) => ask<TrialResult>("POST", "/api/policy/try", { rule });
 export const start = (body: StartBody) => ask<Started>("POST", "/api/execution/start", body);
 
 export function sessions(wanted: Wanted): Promise<SessionsPage> {
   const query = new URLSearchParams();
   for (const status of wanted.status ?? []) query.append("status", status);
   if (wanted.mode) query.set("mode", wanted.mode);
+  if (wanted.workflow) query.set("workflow", wanted.workflow);
   if (wanted.q) query.set("q", wanted.q);
   if (wanted.limit) query.set("limit", String(wanted.limit));
   if (wanted.cursor) query.set("cursor", wanted.cursor);
@@ -74,7 +93,7 @@ export async function aside(id: string, digest: string): Promise<unknown> {
 
 const at = (id: string) => `/api/execution/sessions/${encodeURIComponent(id)}`;
 
-async function ask<Answer>(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer> {
+async function ask<Answer>(method: "GET" | "POST" | "PUT", path: string, body?: unknown): Promise<Answer> {
   const response = await fetch(path, {
     method,
     headers: {

@@ -2,9 +2,10 @@
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import * as client from "./client";
 import { ProblemError } from "./problem";
-import type { Status } from "./types";
+import type { Rule, Status } from "./types";
 
 const LOOKED_AT_EVERY = 2_000;
+const SELDOM = 10_000;
 export const LIVE: readonly Status[] = ["queued", "running", "waiting", "paused", "interrupted"];
 
 export function makeQueries(): QueryClient {
@@ -43,6 +44,36 @@ export const liveSessionsQuery = queryOptions({
   queryKey: ["sessions", "live"],
   queryFn: () => client.sessions({ status: LIVE, limit: 20 }),
 });
+
+/** The newest session of a workflow, if there is any. */
+export const newestOfQuery = (workflow: string) =>
+  queryOptions({
+    queryKey: ["sessions", "newest", workflow],
+    queryFn: () => client.sessions({ workflow, limit: 1 }),
+    refetchInterval: 3 * SELDOM,
+    retry: false,
+  });
+
+export const toolsQuery = queryOptions({
+  queryKey: ["tools"],
+  queryFn: client.tools,
+  refetchInterval: SELDOM,
+});
+
+export const metricsQuery = queryOptions({
+  queryKey: ["metrics"],
+  queryFn: client.metrics,
+  refetchInterval: SELDOM,
+});
+
+export const policyQuery = queryOptions({
+  queryKey: ["policy"],
+  queryFn: client.policy,
+  refetchInterval: SELDOM,
+});
+
+export const trialQuery = (rule: Rule) =>
+  queryOptions({ queryKey: ["trial", rule], queryFn: () => client.tryRule(rule), staleTime: 0 });
 
 export const rewindQuery = (id: string, seq: number) =>
   queryOptions({ queryKey: ["rewind", id, seq], queryFn: () => client.rewindPreview(id, seq), staleTime: 0 });

@@ -26,6 +26,12 @@ export type Rule = Schemas["Rule"];
 export type CheckpointListed = Schemas["CheckpointListed"];
 export type RewindPreview = Schemas["RewindPreview"];
 export type FileChange = Schemas["FileChange"];
+export type Effect = Schemas["Effect"];
+export type ToolView = Schemas["ToolView"];
+export type ToolSummary = Schemas["ToolSummary"];
+export type MetricsSummary = Schemas["MetricsSummary"];
+export type Policy = Schemas["Policy"];
+export type TrialResult = Schemas["TrialResult"];
 
 /** The schema has the type as a default, so a generated type cannot rely on it; the server always sends it. */
 export type InputRequest = Schemas["InputRequested"] & { type: "request_input" };

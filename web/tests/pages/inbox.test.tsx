@@ -230,6 +230,29 @@ describe("the inbox", () => {
     within(screen.getByRole("navigation")).getByText("2");
   });
 
+  test("notifies only once somebody wants it, and only while the page is not looked at", async () => {
+    const shown: string[] = [];
+    class TestNotification {
+      static permission = "default";
+      static requestPermission = async () => {
+        TestNotification.permission = "granted";
+      };
+      constructor(_: string, { body }: { body: string }) {
+        shown.push(body);
+      }
+    }
+    vi.stubGlobal("Notification", TestNotification);
+    vi.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
+    waiting = [question("q1")];
+    const { user } = open("/inbox");
+    const button = await screen.findByRole("button", { name: "Notify me" });
+    await screen.findByLabelText("Your answer");
+    await user.click(button);
+    await screen.findByRole("button", { name: "Notifying", pressed: true });
+    waiting = [...waiting, question("q2")];
+    await waitFor(() => expect(shown).toEqual(["Question q2?"]), { timeout: 5_000 });
+  });
+
   test("shows hidden letters by their numbers", async () => {
     waiting = [approval("one", { title: "delete \u202etxt.exe" })];
     open("/inbox");

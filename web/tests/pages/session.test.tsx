@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Envelope, PersonRequest, SessionView } from "@/wire/types";
 import { begun, event, SESSION, step } from "../support/events";
@@ -162,6 +162,24 @@ describe("the page of a session", () => {
     await waitFor(() =>
       expect(asked.at(-1)).toMatchObject({ path: `${AT}/rewind`, body: { seq: 4, files: true } }),
     );
+  });
+
+  test("goes through its places with the arrow keys, and shows what a rewind there would do", async () => {
+    view = { ...view, status: "paused" };
+    const { user } = await opened();
+    await user.click(screen.getAllByRole("button", { name: "Checkpoints" })[0] as HTMLElement);
+    const slider = await screen.findByRole("slider", { name: "Go back in time" });
+    expect(slider.getAttribute("aria-valuetext")).toBe("here, event 4, place 2 of 2");
+    fireEvent.change(slider, { target: { value: "0" } });
+    expect(slider.getAttribute("aria-valuetext")).toBe("a, event 3, place 1 of 2");
+    await screen.findByText("written back");
+    expect(asked.at(-1)?.path).toBe(`${AT}/rewind?seq=3`);
+    await user.click(screen.getByRole("button", { name: "Fork here" }));
+    await waitFor(() =>
+      expect(asked).toContainEqual({ method: "POST", path: `${AT}/fork`, body: { seq: 3 } }),
+    );
+    await user.click(screen.getByRole("button", { name: "Rewind here" }));
+    screen.getByRole("heading", { name: "Rewind to event 3?" });
   });
 
   test("does not offer a rewind while it runs", async () => {

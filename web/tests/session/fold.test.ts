@@ -40,6 +40,18 @@ describe("the fold", () => {
     expect(state).toMatchObject({ status: "paused", seq: 4, epoch: 2 });
   });
 
+  test("has a copy in a folder of its own, also after a rewind to before it was one", () => {
+    const log = [
+      begun(),
+      step(2, "a", "completed", 1),
+      event(3, "rehomed", { because: "fork", workspace: "/srv/own" }),
+    ];
+    expect(fold(SESSION, log).workspace).toBe("/srv/own");
+    const rewound = event(4, "session", { status: "paused", rewound_to: 2 });
+    expect(fold(SESSION, [...log, rewound]).workspace).toBe("/srv/own");
+    expect(fold(SESSION, [...log, event(4, "rehomed", { because: "import" })]).workspace).toBeNull();
+  });
+
   test("counts what a newer server sends and this page does not know", () => {
     const newer = { ...begun(2), type: "hologram", data: {} } as unknown as Envelope;
     expect(fold(SESSION, [begun(), newer])).toMatchObject({ seq: 2, title: "A plan" });

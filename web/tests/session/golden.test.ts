@@ -49,7 +49,7 @@ describe.each(LOGS)("%s", (path) => {
     for (let cut = 0; cut <= rest.length; cut++) {
       const early = fold(told.view.session_id, events.slice(0, events.length - rest.length + cut));
       const view = { ...shown(early).view, session_id: told.view.session_id } as SessionView;
-      expect(shown(advanced(fromView(view), rest.slice(cut))).view).toEqual(shown(whole).view);
+      expect(rounded(advanced(fromView(view), rest.slice(cut)))).toEqual(rounded(whole));
     }
   });
 });
@@ -103,6 +103,13 @@ function shown(state: SessionState): Told {
     ),
     after_pause: state.afterPause,
   };
+}
+
+/** Seconds that are added up in another order differ in their last digit. */
+function rounded(state: SessionState): SessionView {
+  const { view } = shown(state);
+  const seconds = Number((view.usage.seconds ?? 0).toFixed(9));
+  return { ...view, usage: { ...view.usage, seconds } };
 }
 
 /** What the fold says, in the words that the log's version had: it leaves out what is null, and did not know all. */

@@ -12,6 +12,18 @@ test("an event of a newer server is told as it is", () => {
   expect(inWords(newer)).toBe('hologram {"depth":3}');
 });
 
+test("an event of a newer server that has a text is told by it", () => {
+  const newer = { ...begun(), type: "status", data: { text: "Editing 3 files" } } as unknown as Envelope;
+  expect(inWords(newer)).toBe("Editing 3 files");
+});
+
+test("a copy says that nothing of the original's leave is its own", () => {
+  expect(inWords(event(2, "rehomed", { because: "fork", workspace: "/srv/own" }))).toBe(
+    "A fork: nothing that was allowed to the original is allowed here; it works in /srv/own",
+  );
+  expect(inWords(event(2, "rehomed", { because: "import" }))).toContain("An imported copy");
+});
+
 test("what happened since one left is one sentence", () => {
   const events = [
     step(5, "a", "completed", 1),

@@ -5,10 +5,10 @@ import { showProblem } from "@/parts/showProblem";
 import { asProblem } from "@/wire/problem";
 import type { Command } from "@/wire/types";
 
-type Props = SessionPanelProps & { request: string | null };
+type Props = SessionPanelProps & { request: string | null; className?: string };
 
 /** What the session asks now, where one watches it. Keys are for the first one, or the one that a link named. */
-export function Asked({ live, session, request }: Props) {
+export function Asked({ live, session, request, className = "" }: Props) {
   const linked = useRef<HTMLLIElement>(null);
   const pending = [...live.state.pending.values()].filter((one) => !live.settled.has(one.request_id));
   const withKeys = pending.find((one) => one.request_id === request) ?? pending[0];
@@ -21,16 +21,13 @@ export function Asked({ live, session, request }: Props) {
   }, [request]);
   if (pending.length === 0) return null;
   return (
-    <ul
-      aria-label="What it asks"
-      className="grid max-h-[55%] shrink-0 gap-2 overflow-y-auto border-b bg-ground p-2"
-    >
+    <ul aria-label="What it asks" className={`grid shrink-0 gap-2 border-b bg-ground px-2 pt-2 ${className}`}>
       {pending.map((one) => (
         <li
           key={one.request_id}
           ref={one.request_id === request ? linked : undefined}
           tabIndex={-1}
-          className={`min-w-0 rounded-lg border bg-panel p-3 ${one === withKeys ? "border-accent" : ""}`}
+          className={`min-w-0 rounded-lg border bg-panel p-3 last:mb-2 ${one === withKeys ? "border-accent" : ""}`}
         >
           <RequestCard sessionId={live.state.id} request={one} decide={decide} hasKeys={one === withKeys} />
         </li>

@@ -15,7 +15,14 @@ function Followed({ id }: { id: string }) {
   const { hash } = useLocation();
   const wanted = /^event-(\d+)$/.exec(hash)?.[1];
   if (live.face === "loading") return <Loading what="the session" />;
-  if (live.face === "failed") return <Failed error={live.problem} retry={session.retry} />;
+  if (live.face === "failed") {
+    return (
+      <>
+        <h1 className="sr-only">Session</h1>
+        <Failed error={live.problem} retry={session.retry} />
+      </>
+    );
+  }
   return (
     <SessionWorking
       live={live}

@@ -29,7 +29,7 @@ export function SessionWorking({ live, session, wanted, request }: Props) {
         >
           <Tabs tab={tab} onTab={setTab} isNarrow />
           <TimelineBar {...props} />
-          <Asked {...props} request={request} />
+          <Asked {...props} request={request} className="max-h-[55%] overflow-y-auto" />
           <div className="min-h-0 flex-1">
             <Timeline {...props} wanted={wanted} />
           </div>

@@ -50,13 +50,13 @@ export default function SessionsPage() {
           maxLength={200}
           value={text}
           onChange={(event) => setText(event.target.value)}
-          className={`${INPUT} max-w-72`}
+          className={`${INPUT} sm:max-w-72`}
         />
         <select
           aria-label="Status"
           value={filter}
           onChange={(event) => setFilter(Number(event.target.value))}
-          className={`${INPUT} w-auto`}
+          className={`${INPUT} w-auto!`}
         >
           {FILTERS.map(({ word }, index) => (
             <option key={word} value={index}>
@@ -68,7 +68,7 @@ export default function SessionsPage() {
           aria-label="Mode"
           value={mode}
           onChange={(event) => setMode(event.target.value as Mode | "")}
-          className={`${INPUT} w-auto`}
+          className={`${INPUT} w-auto!`}
         >
           <option value="">Any mode</option>
           <option value="hitl">With a person</option>

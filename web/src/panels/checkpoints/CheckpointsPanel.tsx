@@ -14,6 +14,7 @@ import { fork, makeCheckpoint } from "@/wire/client";
 import { asProblem } from "@/wire/problem";
 import type { SessionPanelProps } from "../session";
 import { Rewind } from "./Rewind";
+import { TimeSlider } from "./TimeSlider";
 
 const MOST = 200;
 
@@ -32,6 +33,15 @@ export default function CheckpointsPanel({ live }: SessionPanelProps) {
   return (
     <>
       <NameThisPlace sessionId={id} />
+      {places.length > 1 ? (
+        <TimeSlider
+          sessionId={id}
+          places={places}
+          isForking={forking.isPending}
+          onRewind={setTarget}
+          onFork={forking.mutate}
+        />
+      ) : null}
       {places.length === 0 ? (
         <Empty icon={Flag} title="No checkpoints yet">
           Every step that ends is one; you can also name a place yourself.

@@ -3,18 +3,12 @@ import { useState } from "react";
 import { Button } from "@/parts/Button";
 import { Dialog } from "@/parts/Dialog";
 import { Failed, Loading } from "@/parts/Faces";
-import { visibleLine } from "@/parts/visible";
 import { rewind } from "@/wire/client";
 import { rewindQuery } from "@/wire/queries";
-import type { FileChange, Status } from "@/wire/types";
+import type { Status } from "@/wire/types";
+import { FileChanges } from "./FileChanges";
 
 type Props = { sessionId: string; seq: number; status: Status; onClose: () => void };
-
-const WORDS: Record<FileChange["kind"], string> = {
-  write: "written back",
-  delete: "deleted",
-  skip: "left as it is",
-};
 
 /** What a rewind would do to the files, before it does it. */
 export function Rewind({ sessionId, seq, status, onClose }: Props) {
@@ -32,7 +26,7 @@ export function Rewind({ sessionId, seq, status, onClose }: Props) {
       <div className="grid gap-3">
         {preview.isPending ? <Loading what="what it would do to the files" /> : null}
         {preview.isError ? <Failed error={preview.error} retry={() => void preview.refetch()} /> : null}
-        {preview.data ? <Changes changes={preview.data} /> : null}
+        {preview.data ? <FileChanges changes={preview.data} /> : null}
         <label className="flex items-center gap-2">
           <input
             type="checkbox"
@@ -52,22 +46,5 @@ export function Rewind({ sessionId, seq, status, onClose }: Props) {
         </div>
       </div>
     </Dialog>
-  );
-}
-
-function Changes({ changes }: { changes: readonly FileChange[] }) {
-  if (changes.length === 0) return <p className="text-muted">No file would change.</p>;
-  return (
-    <ul className="max-h-60 divide-y divide-line/60 overflow-y-auto rounded-md border font-mono text-xs">
-      {changes.map(({ path, kind, why }) => (
-        <li key={path} className="flex flex-wrap gap-x-2 px-2 py-1">
-          <span className="min-w-0 flex-1 break-all">{visibleLine(path)}</span>
-          <span className={kind === "delete" ? "text-bad" : "text-muted"}>
-            {WORDS[kind]}
-            {why ? `: ${visibleLine(why)}` : ""}
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -4,7 +4,7 @@ import { Command } from "cmdk";
 import { Keyboard, Plus, Rows3 } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { useDeferredValue, useState } from "react";
-import { PAGES } from "@/pages";
+import { useNavigation } from "@/pages/navigation";
 import { StatusBadge } from "@/parts/StatusBadge";
 import { visibleLine } from "@/parts/visible";
 import * as client from "@/wire/client";
@@ -19,6 +19,7 @@ export default function Palette({ onClose, onOpen }: Props) {
   const [text, setText] = useState("");
   const q = useDeferredValue(text.trim());
   const navigate = useNavigate();
+  const pages = useNavigation();
   const found = useQuery({
     queryKey: ["sessions", "palette", q],
     queryFn: () => client.sessions({ q: q || undefined, limit: 8 }),
@@ -47,7 +48,7 @@ export default function Palette({ onClose, onOpen }: Props) {
             <Command.List className="max-h-80 overflow-y-auto p-1.5">
               <Command.Empty className="p-3 text-muted">Nothing by that name.</Command.Empty>
               <Command.Group heading={<Heading>Pages and commands</Heading>}>
-                {PAGES.filter((page) => page.title).map(({ path, title, icon: Icon }) => (
+                {pages.map(({ path, title, icon: Icon }) => (
                   <Command.Item key={path} value={title ?? path} onSelect={() => go(path)} className={ITEM}>
                     {Icon ? <Icon aria-hidden="true" className="size-4 text-muted" /> : null}
                     {title}

@@ -30,7 +30,7 @@ export function Approval({ sessionId, request, decide, hasKeys }: RequestProps<A
   return (
     <div className="grid min-w-0 gap-3">
       <div className="flex flex-wrap items-center gap-2">
-        <h3 className="min-w-0 font-semibold break-words">{visibleLine(request.title)}</h3>
+        <h2 className="min-w-0 font-semibold break-words">{visibleLine(request.title)}</h2>
         {request.risk ? <Tag tone={request.risk === "high" ? "bad" : "warn"}>{request.risk} risk</Tag> : null}
       </div>
       {request.why ? <p className="break-words text-muted">{visible(request.why)}</p> : null}
@@ -54,10 +54,16 @@ export function Approval({ sessionId, request, decide, hasKeys }: RequestProps<A
         Digest <code className="font-mono">{request.digest.slice(0, 12)}</code>
         <CopyButton text={request.digest} what="digest" />
       </p>
+      {request.offers && !isRejecting ? (
+        <p className="text-xs break-words text-muted">
+          “Always” remembers, for this session only: {visibleLine(ruleInWords(request.offers))}
+        </p>
+      ) : null}
       {isRejecting ? (
         <Reason name={request.request_id} onSend={reject} onCancel={() => setRejecting(false)} />
       ) : (
-        <div className="flex flex-wrap gap-2">
+        // However long what is shown: the decision is always at hand.
+        <div className="sticky bottom-0 -mx-3 -mb-3 flex flex-wrap gap-2 rounded-b-lg border-t bg-panel px-3 py-2">
           <Button look="primary" keys="a" disabled={isUnseen} onClick={() => approve()}>
             Approve
           </Button>
@@ -75,11 +81,6 @@ export function Approval({ sessionId, request, decide, hasKeys }: RequestProps<A
           ) : null}
         </div>
       )}
-      {request.offers && !isRejecting ? (
-        <p className="text-xs break-words text-muted">
-          “Always” remembers, for this session only: {visibleLine(ruleInWords(request.offers))}
-        </p>
-      ) : null}
     </div>
   );
 }

@@ -1,7 +1,9 @@
+import { PlanCard } from "@/panels/change/PlanCard";
 import { CodeBlock } from "@/parts/CodeBlock";
 import { Diff, isDiff } from "@/parts/Diff";
 import { Tag } from "@/parts/Tag";
 import { visibleLine } from "@/parts/visible";
+import { readPlan } from "@/wire/change";
 
 type Call = {
   tool: string;
@@ -11,9 +13,9 @@ type Call = {
   targets?: Record<string, string | null>;
 };
 
-/** What an approval is about: a tool's call with what it would change, or whatever a workflow shows. */
+/** What an approval is about: a tool's call with what it would change, a plan with what it reaches, or whatever is shown. */
 export function ShownCall({ shown }: { shown: unknown }) {
-  if (!isCall(shown)) return <CodeBlock value={shown} label="What is to be approved" />;
+  if (!isCall(shown)) return <ShownByWorkflow shown={shown} />;
   return (
     <div className="grid min-w-0 gap-3">
       <p className="flex flex-wrap items-center gap-2">
@@ -23,6 +25,17 @@ export function ShownCall({ shown }: { shown: unknown }) {
       <Preview preview={shown.preview} />
       <CodeBlock value={shown.params} label="Exact parameters" />
       {shown.targets ? <Targets targets={shown.targets} /> : null}
+    </div>
+  );
+}
+
+/** A plan is made easy to read, but what is approved is what it is made of. */
+function ShownByWorkflow({ shown }: { shown: unknown }) {
+  const plan = readPlan(shown);
+  return (
+    <div className="grid min-w-0 gap-3">
+      {plan ? <PlanCard plan={plan} /> : null}
+      <CodeBlock value={shown} label={plan ? "Exactly what is to be approved" : "What is to be approved"} />
     </div>
   );
 }
@@ -37,7 +50,7 @@ function Preview({ preview }: { preview: unknown }) {
 function Targets({ targets }: { targets: Record<string, string | null> }) {
   return (
     <div>
-      <h4 className="text-xs font-medium text-muted">It touches, as they are now</h4>
+      <h3 className="text-xs font-medium text-muted">It touches, as they are now</h3>
       <ul className="mt-1 grid gap-0.5 font-mono text-xs">
         {Object.entries(targets).map(([path, digest]) => (
           <li key={path} className="flex flex-wrap gap-x-2 break-all">

@@ -51,7 +51,7 @@ export function PlanField({ draft, change }: Props) {
         aria-label="Choose a plan's file"
         accept=".yaml,.yml,.json"
         onChange={(event) => void read(event.target.files?.[0])}
-        className="max-w-full text-xs text-muted"
+        className="max-w-full text-xs text-muted file:mr-2 file:min-h-8 file:cursor-pointer file:rounded-md file:border file:border-line file:bg-panel file:px-2.5 file:text-sm file:font-medium file:text-ink hover:file:bg-raised"
       />
       <Field label="Inputs" hint="YAML or JSON: values for the inputs that the plan names.">
         {(given) => (

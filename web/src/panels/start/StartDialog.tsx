@@ -104,7 +104,7 @@ export default function StartDialog({ onClose }: { onClose: () => void }) {
         </div>
         <BudgetFields draft={draft} change={change} />
         {starting.error ? <Refusal error={starting.error} onClose={onClose} /> : null}
-        <div className="flex gap-2">
+        <div className="sticky -bottom-4 -mx-4 -mb-4 flex gap-2 border-t bg-panel px-4 py-3">
           <Button type="submit" look="primary" disabled={starting.isPending}>
             {starting.isPending ? "Starting…" : "Start"}
           </Button>

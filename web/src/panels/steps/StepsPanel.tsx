@@ -4,6 +4,8 @@ import { StatusBadge } from "@/parts/StatusBadge";
 import { duration } from "@/parts/time";
 import { visibleLine } from "@/parts/visible";
 import { type SessionState, stepsAhead } from "@/session/fold";
+import type { Working } from "@/session/live";
+import type { Passing } from "@/session/passing";
 import type { Step, StepStatus } from "@/wire/types";
 import type { SessionPanelProps } from "../session";
 
@@ -15,7 +17,7 @@ type Shown = { key: string; title: string; status: StepStatus; tried: Step | und
 export function StepsPanel({ live }: SessionPanelProps) {
   const { state } = live;
   const count = state.plan.length || state.steps.size;
-  const steps = state.plan.length > 0 ? plannedSteps(state).slice(-MOST) : takenSteps(state);
+  const steps = state.plan.length > 0 ? plannedSteps(live).slice(-MOST) : takenSteps(state);
   if (steps.length === 0) {
     return (
       <Empty icon={ListChecks} title="No steps yet">
@@ -57,8 +59,17 @@ export function StepsPanel({ live }: SessionPanelProps) {
   );
 }
 
-function plannedSteps(state: SessionState): Shown[] {
-  return stepsAhead(state).map((step) => ({ ...step, tried: state.tries.get(step.key) }));
+function plannedSteps({ state, passing }: Working): Shown[] {
+  return stepsAhead(state).map((step) => ({
+    ...step,
+    // A step that only reads is on record once it has ended; that it speaks shows that it has begun.
+    status: step.status === "pending" && isHeard(passing, step.key) ? "running" : step.status,
+    tried: state.tries.get(step.key),
+  }));
+}
+
+function isHeard({ writing, output, steps }: Passing, key: string): boolean {
+  return writing.has(key) || output.has(key) || steps.has(key);
 }
 
 function takenSteps(state: SessionState): Shown[] {

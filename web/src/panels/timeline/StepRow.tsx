@@ -48,8 +48,8 @@ export function StepRow({ titles, ...props }: Props) {
       {isOpen ? (
         <div className="mt-2 grid gap-2 pl-6">
           <p className="font-mono text-xs break-all text-muted">
-            {visibleLine(key)} · {effect ?? "read"} · events {first.seq}
-            {last.seq === first.seq ? "" : `–${last.seq}`}
+            {visibleLine(key)} · {effect ?? "read"} ·{" "}
+            {last.seq === first.seq ? `event ${first.seq}` : `events ${first.seq}–${last.seq}`}
           </p>
           {problem?.hint ? <p className="text-xs">{visible(problem.hint)}</p> : null}
           <Payload event={first} field="input" label="Input" />

@@ -4,6 +4,7 @@ import { Virtuoso, type VirtuosoHandle } from "react-virtuoso";
 import { Button } from "@/parts/Button";
 import { Empty } from "@/parts/Faces";
 import { showProblem } from "@/parts/showProblem";
+import type { LiveSession } from "@/session/live";
 import { asProblem } from "@/wire/problem";
 import type { SessionPanelProps } from "../session";
 import { EventRow } from "./EventRow";
@@ -12,6 +13,8 @@ import { StepRow } from "./StepRow";
 
 /** Virtuoso counts rows from here, so that older ones can be put before it. */
 const MIDDLE = 10_000_000;
+/** Pixels of a closed row; else the first row that is seen, perhaps an open one, counts as what all are like. */
+const ROW = 33;
 
 type Props = SessionPanelProps & { wanted: number | null };
 
@@ -20,20 +23,21 @@ export function Timeline({ live, session, wanted }: Props) {
   const list = useRef<VirtuosoHandle>(null);
   const [opened, setOpened] = useState<ReadonlyMap<number, boolean>>(new Map());
   const [isAtEnd, setAtEnd] = useState(true);
+  // Rows that are put before move what is shown, so the list is made anew to begin among them.
+  const [start, setStart] = useState(wanted !== null && isIn(session, wanted) ? wanted : null);
   const { story } = live;
   const first = MIDDLE - live.prepended;
   const titles = new Map(live.state.plan.map((step) => [step.key, step.title]));
 
   useEffect(() => {
     if (wanted === null) return;
+    const isLoaded = isIn(session, wanted);
     session
       .reach(wanted)
       .then(() => {
         setOpened((before) => new Map(before).set(wanted, true));
-        const now = session.get();
-        if (now.face === "working") {
-          list.current?.scrollToIndex({ index: now.story.indexOf(wanted), align: "center" });
-        }
+        if (isLoaded) list.current?.scrollToIndex({ index: indexIn(session, wanted), align: "center" });
+        else setStart(wanted);
       })
       .catch((error) => showProblem(asProblem(error)));
   }, [wanted, session]);
@@ -42,12 +46,15 @@ export function Timeline({ live, session, wanted }: Props) {
   return (
     <div className="relative h-full min-h-0">
       <Virtuoso
-        key={String(story.showsAll)}
+        key={`${story.showsAll} ${start}`}
         ref={list}
         className="h-full"
         totalCount={story.length}
         firstItemIndex={first}
-        initialTopMostItemIndex={story.length - 1}
+        initialTopMostItemIndex={
+          start === null ? story.length - 1 : { index: story.indexOf(start), align: "center" }
+        }
+        defaultItemHeight={ROW}
         increaseViewportBy={400}
         startReached={() => void session.older().catch((error) => showProblem(asProblem(error)))}
         atBottomStateChange={setAtEnd}
@@ -105,6 +112,16 @@ function NewLine() {
       <span className="h-px flex-1 bg-accent" />
     </div>
   );
+}
+
+function isIn(session: LiveSession, seq: number): boolean {
+  const live = session.get();
+  return live.face === "working" && seq >= live.story.first;
+}
+
+function indexIn(session: LiveSession, seq: number): number {
+  const live = session.get();
+  return live.face === "working" ? live.story.indexOf(seq) : 0;
 }
 
 /** The event at whose row the news begin. */

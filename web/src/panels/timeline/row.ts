@@ -4,5 +4,5 @@ export type RowProps = { row: Row; isOpen: boolean; toggle: () => void; isWanted
 
 export function rowLook({ row, isWanted }: RowProps): string {
   const wanted = isWanted ? "bg-accent-soft" : "";
-  return `border-b border-line/60 px-3 py-1.5 ${wanted} ${row.isLeftBehind ? "opacity-70" : ""}`;
+  return `border-b border-line/60 px-3 py-1.5 ${wanted} ${row.isLeftBehind ? "bg-raised" : ""}`;
 }
