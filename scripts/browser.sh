@@ -18,7 +18,7 @@ echo "Installing Debian's chromium"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
-if ! { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } >"$log" 2>&1; then
+if ! { apt-get update -qq && apt-get install -qq -y chromium; } >"$log" 2>&1; then
     tail -n 5 "$log" >&2
     explain "apt-get could not install it"
 fi

@@ -1,5 +1,8 @@
 """Make docs/screenshots/ from a real run: a server with sessions of examples/ in several states, seen in Chromium.
 
+Only the pages of a change show a recording (web/tests/fixtures): the server has no such workflow yet. The words that
+are being written come from this file, not from a model.
+
 .venv/bin/python -m scripts.screenshots [page…]
 """
 

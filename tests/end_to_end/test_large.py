@@ -13,7 +13,7 @@ from tests.support.records import beginning, create, named, now_is, stepped, tak
 
 STEPS = 49_998
 EVENTS = 3 + 2 * STEPS + 1
-MOST_NODES = 3_000
+MOST_NODES = 5_000
 
 
 async def write_long_log(home: Path) -> SessionId:
