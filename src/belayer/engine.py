@@ -225,6 +225,14 @@ class Engine:
         """What the session is now; the caller's own copy."""
         return await self._with_result(fold(session_id, await self.records(session_id)))
 
+    async def glance(self, session_id: SessionId) -> SessionState:
+        """What the session is now, by what was read of it before: only what is new is read and checked."""
+        row = await self.row(session_id)
+        state = copied(await self._parts.log.state(session_id))
+        if state.seq < row.last_seq:
+            raise CorruptLog(session_id, state.seq + 1, "the record is missing")
+        return await self._with_result(state)
+
     async def follow(self, session_id: SessionId, after: int = 0) -> AsyncGenerator[Frame]:
         """Every event after the cursor, then live."""
         await self.row(session_id)
@@ -274,7 +282,7 @@ class Engine:
                 await self._approve(session_id, command)
             case _:
                 await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
-        return await self._with_result(copied(await self._parts.log.state(session_id)))
+        return await self.glance(session_id)
 
     async def files_after(self, session_id: SessionId, seq: int) -> list[Change]:
         """What a rewind to this event would do to the workspace's files."""

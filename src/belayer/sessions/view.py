@@ -73,6 +73,7 @@ class SessionView(Shape):
     plan: tuple[StepAhead, ...]
     progress: Progress | None
     steps: tuple[Step, ...]
+    earlier_steps: int
     pending: tuple[InputRequested | ApprovalRequested, ...]
     checkpoints: tuple[Checkpoint, ...]
     forked_from: Origin | None
@@ -82,8 +83,9 @@ class SessionView(Shape):
     error: Problem | None
 
 
-def view(state: SessionState) -> SessionView:
-    """The state in the form in which it leaves the house."""
+def view(state: SessionState, most_steps: int | None = None) -> SessionView:
+    """The state in the form in which it leaves the house; of many steps the last."""
+    steps = list(state.steps.values())
     return SessionView(
         session_id=state.id,
         status=state.status,
@@ -99,7 +101,8 @@ def view(state: SessionState) -> SessionView:
         workspace=state.workspace,
         plan=tuple(StepAhead(**dict(step), status=state.planned(step)) for step in state.plan),
         progress=_progress(state),
-        steps=tuple(_step(step) for step in state.steps.values()),
+        steps=tuple(_step(step) for step in steps[-most_steps if most_steps else 0 :]),
+        earlier_steps=max(len(steps) - most_steps, 0) if most_steps else 0,
         pending=tuple(state.pending.values()),
         checkpoints=tuple(Checkpoint(seq=seq, name=name) for seq, name in state.checkpoints.items()),
         forked_from=state.forked_from,

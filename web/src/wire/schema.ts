@@ -1729,6 +1729,8 @@ export interface components {
             checkpoints: components["schemas"]["Checkpoint"][];
             /** Created At */
             created_at: string | null;
+            /** Earlier Steps */
+            earlier_steps: number;
             error: components["schemas"]["Problem"] | null;
             /** Events */
             events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["RehomedEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
@@ -1806,6 +1808,8 @@ export interface components {
             checkpoints: components["schemas"]["Checkpoint"][];
             /** Created At */
             created_at: string | null;
+            /** Earlier Steps */
+            earlier_steps: number;
             error: components["schemas"]["Problem"] | null;
             forked_from: components["schemas"]["Origin"] | null;
             /** Input */

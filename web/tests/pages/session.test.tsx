@@ -60,6 +60,7 @@ beforeEach(() => {
     checkpoints: [{ seq: 4, name: "here" }],
     forked_from: null,
     budget: { steps: 10 },
+    earlier_steps: 0,
     usage: { tokens: 0, usd: 0, steps: 1, seconds: 2 },
     result: null,
     error: null,

@@ -88,6 +88,7 @@ function shown(state: SessionState): Told {
       plan: stepsAhead(state),
       progress: progressOf(state),
       steps: [...state.steps.values()],
+      earlier_steps: 0,
       pending: [...state.pending.values()],
       checkpoints: [...state.checkpoints].map(([seq, name]) => ({ seq, name })),
       forked_from: state.forkedFrom,

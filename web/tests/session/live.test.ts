@@ -31,6 +31,7 @@ function view(): SessionView {
     checkpoints: [],
     forked_from: null,
     budget: {},
+    earlier_steps: 0,
     usage: { tokens: 0, usd: 0, steps: 0, seconds: 0 },
     result: null,
     error: null,

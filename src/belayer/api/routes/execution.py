@@ -27,6 +27,8 @@ from belayer.vocabulary.events.event import Mode, Status
 router = APIRouter(prefix="/api/execution", tags=["sessions"], route_class=StrictRoute)
 
 _PAGE = 500
+# A plan has at most a thousand; a browser shows fewer.
+_MOST_STEPS = 2_000
 _MOST = 5_000
 Limit = Annotated[int, Query(ge=1, le=_MOST)]
 
@@ -62,9 +64,9 @@ async def session(
     engine: TheEngine, session_id: TheSession, after: Cursor = 0, limit: Limit = _PAGE
 ) -> Response:
     """Everything about a session, with its events after a cursor."""
-    state = await engine.state(session_id)
+    state = await engine.glance(session_id)
     wires = await engine.events(session_id, after, limit)
-    shape = view(state).model_dump_json().encode()
+    shape = view(state, _MOST_STEPS).model_dump_json().encode()
     return _json(b"%s,%s" % (shape[:-1], _page(wires, after, state.seq)))
 
 

@@ -38,7 +38,7 @@ async def _unfinished(engine: Engine) -> AsyncGenerator[SessionRow]:
 async def _pending(engine: Engine, row: SessionRow) -> Sequence[Pending]:
     """What a session asks; nothing if it is gone by now or cannot be read, which must not hide the others."""
     try:
-        state = await engine.state(row.id)
+        state = await engine.glance(row.id)
     except (CorruptLog, NewerEvent, UnknownSession):
         return ()
     return [
