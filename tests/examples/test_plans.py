@@ -20,7 +20,7 @@ PLANS = Path(__file__).parents[2] / "examples" / "plans"
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None: ...
+    def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002 - the name is the library's
 
 
 @pytest.fixture
