@@ -36,7 +36,7 @@ export function Timeline({ live, session, wanted }: Props) {
       .reach(wanted)
       .then(() => {
         setOpened((before) => new Map(before).set(wanted, true));
-        if (isLoaded) list.current?.scrollToIndex({ index: indexIn(session, wanted), align: "center" });
+        if (isLoaded) list.current?.scrollToIndex({ index: placeIn(session, wanted), align: "center" });
         else setStart(wanted);
       })
       .catch((error) => showProblem(asProblem(error)));
@@ -119,7 +119,7 @@ function isIn(session: LiveSession, seq: number): boolean {
   return live.face === "working" && seq >= live.story.first;
 }
 
-function indexIn(session: LiveSession, seq: number): number {
+function placeIn(session: LiveSession, seq: number): number {
   const live = session.get();
   return live.face === "working" ? live.story.indexOf(seq) : 0;
 }
