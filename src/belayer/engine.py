@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -26,8 +27,9 @@ from belayer.sessions.rewind import restoring, snapshot_at, workspace_of
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, copied, fold, needs_fold
 from belayer.sessions.store import Changes, Mark, Wanted
+from belayer.tools.suggestions import Suggestion, suggested
 from belayer.tools.toolbox import Toolbox
-from belayer.tools.trial import Trial, tried
+from belayer.tools.trial import Trial, calls_of, tried
 from belayer.tools.view import ToolView, view_tool
 from belayer.vocabulary.commands import (
     Answer,
@@ -355,8 +357,20 @@ class Engine:
 
     async def try_rule(self, rule: Rule, sessions: int = _SESSIONS_TRIED) -> Trial:
         """What the rule would have meant for the calls of the last sessions."""
-        rows = await self._parts.store.rows(Wanted(limit=sessions))
-        return tried(rule, [await self._parts.store.read(row.id) for row in rows], self._tools)
+        return tried(rule, await self._last_logs(sessions), self._tools)
+
+    async def suggestions(self, sessions: int = _SESSIONS_TRIED) -> list[Suggestion]:
+        """Rules that a person's own decisions in the last sessions suggest."""
+        calls = [call for log in await self._last_logs(sessions) for call in calls_of(log, self._tools)]
+        return suggested(calls, self.rulebook.rules())
+
+    async def _last_logs(self, sessions: int) -> list[list[Record]]:
+        """The logs of the last sessions. A damaged one says nothing."""
+        logs: list[list[Record]] = []
+        for row in await self._parts.store.rows(Wanted(limit=sessions)):
+            with suppress(StoreError):
+                logs.append(await self.records(row.id))
+        return logs
 
     async def fork(self, command: Fork) -> SessionId:
         """Begin another session with the same past, and with files of its own as they were then."""

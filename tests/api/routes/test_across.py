@@ -99,3 +99,20 @@ async def test_the_server_says_that_it_is_well(client: httpx.AsyncClient) -> Non
     assert told["status"] == "ok"
     assert told["version"]
     assert told["reasons"] == []
+
+
+async def test_what_was_approved_three_times_and_never_rejected_is_suggested(
+    engine: Engine, client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    suggestions, asks = "/api/policy/suggestions", {"verdict": "ask", "tool": "files.*"}
+    await client.put("/api/policy", json={"rules": [asks]})
+    for number in range(3):
+        assert (await client.get(suggestions)).json() == {"suggestions": []}
+        session_id, request = await start_to_approve(engine, client, tmp_path / str(number))
+        decision = {"request_id": request["request_id"], "digest": request["digest"]}
+        await client.post(f"{AT}/{session_id}/approve", json=decision)
+        await engine.settled(session_id)
+    (found,) = (await client.get(suggestions)).json()["suggestions"]
+    assert (found["approved"], found["rule"]["verdict"]) == (3, "allow")
+    await client.put("/api/policy", json={"rules": [found["rule"], asks]})
+    assert (await client.get(suggestions)).json() == {"suggestions": []}

@@ -16,6 +16,7 @@ import type {
   StartBody,
   Started,
   Status,
+  Suggestions,
   ToolView,
   TrialResult,
 } from "./types";
@@ -36,6 +37,7 @@ export const tools = async () => (await ask<{ tools: ToolView[] }>("GET", "/api/
 export const metrics = () => ask<MetricsSummary>("GET", "/api/metrics/summary");
 export const policy = () => ask<Policy>("GET", "/api/policy");
 export const savePolicy = (rules: readonly Rule[]) => ask<Policy>("PUT", "/api/policy", { rules });
+export const suggestions = () => ask<Suggestions>("GET", "/api/policy/suggestions");
 /** What a rule would have meant for the calls of the past; nothing is saved. */
 export const tryRule = (rule: Rule) => ask<TrialResult>("POST", "/api/policy/try", { rule });
 export const start = (body: StartBody) => ask<Started>("POST", "/api/execution/start", body);

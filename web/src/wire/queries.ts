@@ -72,6 +72,12 @@ export const policyQuery = queryOptions({
   refetchInterval: SELDOM,
 });
 
+export const suggestionsQuery = queryOptions({
+  queryKey: ["policy", "suggestions"],
+  queryFn: client.suggestions,
+  refetchInterval: SELDOM,
+});
+
 export const trialQuery = (rule: Rule) =>
   queryOptions({ queryKey: ["trial", rule], queryFn: () => client.tryRule(rule), staleTime: 0 });
 

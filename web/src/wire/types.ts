@@ -32,6 +32,7 @@ export type ToolSummary = Schemas["ToolSummary"];
 export type MetricsSummary = Schemas["MetricsSummary"];
 export type Policy = Schemas["Policy"];
 export type TrialResult = Schemas["TrialResult"];
+export type Suggestions = Schemas["Suggestions"];
 
 /** The schema has the type as a default, so a generated type cannot rely on it; the server always sends it. */
 export type InputRequest = Schemas["InputRequested"] & { type: "request_input" };

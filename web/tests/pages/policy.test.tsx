@@ -11,6 +11,7 @@ const MINE: Rule[] = [
 ];
 let policy: Policy;
 let asked: Asked[];
+let proposed: { rule: Rule; approved: number }[];
 let trial: { calls: number; rejected: number; words: string };
 
 beforeEach(() => {
@@ -19,12 +20,14 @@ beforeEach(() => {
     defaults: [{ verdict: "allow", effect: "read", note: "looking is free" }],
     foreign: [],
   };
+  proposed = [];
   trial = { calls: 41, rejected: 0, words: "It would have passed 41 calls, none you rejected." };
   asked = serveRoutes({
     "GET /api/inbox": () => ({ body: { requests: [] } }),
     "GET /api/execution/sessions": () => ({ body: { sessions: [], next: null } }),
     "GET /api/tools": () => ({ body: { tools: [] } }),
     "GET /api/policy": () => ({ body: policy }),
+    "GET /api/policy/suggestions": () => ({ body: { suggestions: proposed } }),
     "POST /api/policy/try": ({ body }) => ({ body: { ...(body as object), ...trial } }),
     "PUT /api/policy": ({ body }) => {
       policy = { ...policy, rules: (body as { rules: Rule[] }).rules, foreign: [] };
@@ -67,6 +70,23 @@ describe("the policy", () => {
     await user.click(await save());
     await waitFor(() => expect(saved()).toEqual([[{ verdict: "allow", tool: "shell.run" }, ...MINE]]));
     await waitFor(() => expect(screen.queryByText("Your changes do not hold yet.")).toBeNull());
+  });
+
+  test("proposes what one's own decisions suggest, and tries it like any other rule", async () => {
+    const rule: Rule = { verdict: "allow", tool: "mail.send", host: "example.org" };
+    proposed = [
+      { rule, approved: 7 },
+      { rule: MINE[0] as Rule, approved: 3 },
+    ];
+    const { user } = open("/policy");
+    const ahead = await screen.findByRole("region", { name: "Proposals" });
+    expect(within(ahead).getAllByRole("listitem")).toHaveLength(1);
+    within(ahead).getByText("approved 7 times, never rejected");
+    await user.click(within(ahead).getByRole("button", { name: "Add" }));
+    await user.click(await review());
+    await user.click(await save());
+    await waitFor(() => expect(saved()).toEqual([[rule, ...MINE]]));
+    expect(screen.queryByRole("region", { name: "Proposals" })).toBeNull();
   });
 
   test("asks again when a rule would have passed what was rejected", async () => {

@@ -8,6 +8,7 @@ from pydantic import Field
 from belayer.api.asked import TheEngine
 from belayer.api.strict import StrictRoute
 from belayer.execution.policy import DEFAULTS
+from belayer.tools.suggestions import Suggestion
 from belayer.tools.trial import Trial
 from belayer.tools.view import ToolView
 from belayer.vocabulary.events.event import Shape
@@ -36,6 +37,12 @@ class PolicyBody(Shape):
     rules: Annotated[tuple[Rule, ...], Field(max_length=1_000)]
 
 
+class Suggestions(Shape):
+    """Rules to think about, the most often approved first."""
+
+    suggestions: tuple[Suggestion, ...]
+
+
 class TrialBody(Shape):
     """A rule to be held against the past."""
 
@@ -58,6 +65,12 @@ async def tools(engine: TheEngine) -> Tools:
 async def policy(engine: TheEngine) -> Policy:
     """The rules in force, in the order in which they are asked."""
     return Policy(rules=engine.rulebook.rules(), foreign=engine.rulebook.foreign())
+
+
+@router.get("/policy/suggestions")
+async def policy_suggestions(engine: TheEngine) -> Suggestions:
+    """Rules that your own decisions suggest: for what you approved again and again and never rejected."""
+    return Suggestions(suggestions=tuple(await engine.suggestions()))
 
 
 @router.put("/policy")

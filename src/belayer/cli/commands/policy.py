@@ -10,14 +10,12 @@ from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Home, Yes
 from belayer.cli.people import be_sure
-from belayer.cli.reading import last_logs
 from belayer.cli.safe_text import safe_line
-from belayer.cli.suggestions import suggested
 from belayer.cli.values import unfit_refused
 from belayer.cli.wording import counted
 from belayer.engine import Engine
 from belayer.execution.policy import DEFAULTS
-from belayer.tools.trial import Trial, calls_of
+from belayer.tools.trial import Trial
 from belayer.vocabulary.errors import Refused
 from belayer.vocabulary.events.event import Effect
 from belayer.vocabulary.rules import Risk, Rule, Verdict
@@ -206,8 +204,7 @@ def suggest(as_json: AsJson = False, home: Home = None) -> None:
 
     async def work(desk: Desk) -> int:
         async with desk.engine() as engine:
-            logs, rules, toolbox = await last_logs(engine), engine.rulebook.rules(), engine.toolbox
-        found = suggested([call for log in logs for call in calls_of(log, toolbox)], rules)
+            found = await engine.suggestions()
         for one in found:
             desk.screen.say(
                 Text.assemble("You approved ", (f"{one.approved} times", "bold"), ", and never rejected:")

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus, Scale } from "lucide-react";
 import { useState } from "react";
 import { Foreign } from "@/panels/policy/Foreign";
+import { Proposals } from "@/panels/policy/Proposals";
 import { Review } from "@/panels/policy/Review";
 import { RuleForm } from "@/panels/policy/RuleForm";
 import { RuleLine } from "@/panels/policy/RuleLine";
@@ -72,6 +73,7 @@ function Rules({ policy }: { policy: Policy }) {
           />
         )}
       </section>
+      <Proposals rules={rules} onAdd={(rule) => change([rule, ...rules])} />
       <section aria-label="Defaults" className="grid gap-2">
         <h2 className="font-medium">Where none of yours fits</h2>
         <ol className="divide-y divide-line/60 rounded-lg border bg-panel">

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belayer.cli.suggestions import suggested
 from belayer.execution.policy import Call, Reach, fits
+from belayer.tools.suggestions import suggested
 from belayer.vocabulary.events.event import Effect
 from belayer.vocabulary.rules import Risk, Rule, Verdict
 

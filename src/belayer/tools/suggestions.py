@@ -2,16 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from belayer.execution.policy import Call, fits, offer_for, rule_on
+from belayer.vocabulary.events.event import Shape
 from belayer.vocabulary.rules import Rule, Verdict
 
 _FEWEST = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Shape):
     """A rule, and how often a person said yes to what it would allow."""
 
     rule: Rule
@@ -27,7 +26,7 @@ def suggested(calls: Sequence[tuple[Call, bool | None]], rules: Sequence[Rule] =
     )
     rejected = [call for call, said in calls if said is False]
     return [
-        Suggestion(rule, count)
+        Suggestion(rule=rule, approved=count)
         for rule, count in counts.most_common()
         if count >= _FEWEST and not any(fits(rule, call) for call in rejected)
     ]
