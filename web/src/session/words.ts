@@ -44,7 +44,7 @@ export function inWords(event: Envelope): string {
     case "limit":
       return `${event.data.key} waits: ${event.data.limit === "rate" ? "rate limit" : "too many calls at once"}${after(event.data.delay)}`;
     case "restored":
-      return `Files brought back: ${event.data.written ?? 0} written, ${event.data.deleted ?? 0} deleted, ${event.data.skipped?.length ?? 0} left as they are`;
+      return restored(event.data);
     case "rehomed":
       return rehomed(event.data);
     default:
@@ -101,6 +101,17 @@ function session(data: EnvelopeOf<"session">["data"]): string {
   if (data.begun) return `Started: ${data.begun.title} (workflow ${data.begun.workflow}, ${data.begun.mode})`;
   if (data.rewound_to) return `Rewound to event ${data.rewound_to}`;
   return `Session ${data.status}${because(data.reason)}`;
+}
+
+function restored(data: EnvelopeOf<"restored">["data"]): string {
+  const told = [
+    [data.written ?? 0, "brought back"],
+    [data.deleted ?? 0, "deleted"],
+    [data.skipped?.length ?? 0, "left as they are"],
+  ].filter(([count]) => count !== 0);
+  return told.length === 0
+    ? "The files were as they had been"
+    : `Files: ${told.map(([count, what]) => `${count} ${what}`).join(", ")}`;
 }
 
 function rehomed({ because, workspace }: EnvelopeOf<"rehomed">["data"]): string {
