@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import structlog
+
 from belayer.engine import Engine
 from belayer.execution.executor import Breakers
 from belayer.execution.limits import Limits
@@ -30,13 +32,15 @@ from belayer.tools.catalog import catalog
 from belayer.tools.tool import AnyTool
 from belayer.tools.toolbox import Toolbox
 from belayer.vocabulary.clock import Clock, SystemClock
-from belayer.vocabulary.errors import StoreReadOnly
+from belayer.vocabulary.errors import StoreError, StoreReadOnly
 from belayer.vocabulary.ids import SessionId, uuid7
 from belayer.workflows.plan.workflow import Plans
 from belayer.workflows.workflow import Workflow, Workflows, as_workflow
 from belayer.workspace.workspace import Workspaces
 
 Drives = Literal["all", "none"] | set[SessionId]
+
+_logger = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,7 @@ async def running(
         writing = group.create_task(log.run())
         hearing = group.create_task(_hear_others(keeping.store, feed, runner))
         driving = group.create_task(runner.run()) if drives != "none" else None
-        learning = group.create_task(load(keeping.store, history)) if drives != "none" else None
+        learning = group.create_task(_learn(keeping.store, history)) if drives != "none" else None
         try:
             yield Engine(parts, toolbox, history, vitals)
         except Exception as error:  # noqa: BLE001 - the caller's own: raised below, outside the group that would wrap it
@@ -162,6 +166,14 @@ async def running(
             writing.cancel()
     if raised is not None:
         raise raised
+
+
+async def _learn(store: Store, history: History) -> None:
+    """Hear of the past, as far as the store can tell; without it, estimates are unknown for a while."""
+    try:
+        await load(store, history)
+    except StoreError as error:
+        _logger.warning("past not heard", problem=error.detail)
 
 
 async def _hear_others(store: Store, feed: Feed, runner: Runner) -> None:

@@ -8,7 +8,8 @@ import structlog
 
 from belayer.execution.act import act
 from belayer.execution.run import Run
-from belayer.sessions.store import Answers, Due, Proposal
+from belayer.sessions.rows import SessionRow
+from belayer.sessions.store import Answers, Due, Proposal, Wanted
 from belayer.sessions.stores.memory import MemoryStore
 from belayer.vocabulary.clock import ManualClock
 from belayer.vocabulary.errors import StoreBusy, StoreError, StoreFull, StoreReadOnly
@@ -38,6 +39,11 @@ class TroubledStore(MemoryStore):
         if self.reads_too:
             self._fail()
         return await super().due(limit)
+
+    async def rows(self, wanted: Wanted) -> list[SessionRow]:
+        if self.reads_too:
+            self._fail()
+        return await super().rows(wanted)
 
     def _fail(self) -> None:
         if self.trouble is not None:
@@ -142,6 +148,18 @@ async def test_a_store_in_trouble_is_not_asked_without_pause(trouble: str) -> No
         await turns(2000)
         assert store.refusals < 20
         store.trouble = None
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_an_engine_opens_although_the_past_cannot_be_read(trouble: str) -> None:
+    store, keeping = kept_in_trouble()
+    store.trouble, store.reads_too = TROUBLES[trouble], True
+    clock = ManualClock()
+    async with memory_engine(asking, keeping=keeping, clock=clock) as engine:
+        await until(lambda: store.refusals > 1)
+        store.trouble = None
+        session = await engine.start(asking)
+        assert (await while_time_flies(clock, session.settled())).status is Status.WAITING
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)

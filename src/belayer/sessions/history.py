@@ -3,6 +3,7 @@
 A read of the log and nothing more: it can be forgotten at any time and read again.
 """
 
+import asyncio
 import math
 from bisect import insort
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ _MOST_NAMES = 1_000
 _MOST_OPEN_STEPS = 10_000
 _MOST_SESSIONS = 10_000
 _LARGEST_AMOUNT = 1e15
+_AT_ONCE = 1_000
 _PAGE = 200
 
 K = TypeVar("K")
@@ -117,7 +119,9 @@ async def load(store: Store, history: History, sessions: int = 200) -> None:
             check_chain(records)
         except StoreError:
             continue
-        history.hear(records)
+        for start in range(0, len(records), _AT_ONCE):
+            history.hear(records[start : start + _AT_ONCE])
+            await asyncio.sleep(0)  # others have work to do, too
 
 
 async def _newest(store: Store, count: int) -> list[SessionId]:
