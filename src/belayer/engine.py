@@ -323,10 +323,14 @@ class Engine:
             )
         await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
 
+    async def past(self) -> History:
+        """What the last sessions say of each tool."""
+        await load(self._parts.store, self._history)
+        return self._history
+
     async def tools(self) -> list[ToolView]:
         """Every tool with its health, its breaker and what the past says of it."""
-        await load(self._parts.store, self._history)
-        metrics = {one.name: one for one in self._history.metrics()}
+        metrics = {one.name: one for one in (await self.past()).metrics()}
         return [
             await view_tool(tool, self._parts.breakers.of(tool.name), metrics.get(tool.name))
             for tool in self._tools.tools()

@@ -18,7 +18,7 @@ from belayer.api.fanout import BROKEN, RESTART, Backlog, Batch, Ending, Fanout
 from belayer.api.line import EXTENSION, Line
 from belayer.api.problems import NoSuchAddress, UnfitRequest, problem_response
 from belayer.api.shapes import TheRequest
-from belayer.api.socket import Allowance, Direct
+from belayer.api.socket import BYTES_LIKE_A_FRAME, FRAMES_A_SECOND, FRAMES_AT_ONCE, Allowance, Direct
 from belayer.api.strict import strict_json
 from belayer.api.wire import refusal
 from belayer.engine import Engine
@@ -37,10 +37,6 @@ router = APIRouter()
 
 _CHANGE = "change"
 _MOST_FOLLOWED = 100
-# As on the execution socket.
-_FRAMES_A_SECOND = 50
-_FRAMES_AT_ONCE = 100
-_BYTES_LIKE_A_FRAME = 20_000
 
 Named = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -173,14 +169,14 @@ class _Chat:
     async def listen(self) -> None:
         """Carry out what the client sends, one frame after the other, until it goes."""
         await self.send(_status("connected", "Belayer is here."))
-        allowance = Allowance(_FRAMES_A_SECOND, _FRAMES_AT_ONCE)
+        allowance = Allowance(FRAMES_A_SECOND, FRAMES_AT_ONCE)
         while True:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
             text: str | None = message.get("text")
             size = len(text or message.get("bytes") or "")
-            allowed = allowance.takes(1 + size // _BYTES_LIKE_A_FRAME, asyncio.get_running_loop().time())
+            allowed = allowance.takes(1 + size // BYTES_LIKE_A_FRAME, asyncio.get_running_loop().time())
             await self._answer(text, allowed=allowed)
 
     def leave(self) -> None:
@@ -209,11 +205,11 @@ class _Chat:
         try:
             if text is None:
                 raise UnfitRequest("A frame must be text; this one was binary.", "Send JSON as a text frame.")
-            if allowed or len(text) < _BYTES_LIKE_A_FRAME:
+            if allowed or len(text) < BYTES_LIKE_A_FRAME:
                 content = _object_in(text)
             if not allowed:
                 raise RateLimited(
-                    f"More than {_FRAMES_A_SECOND} frames a second came; this one was not carried out.",
+                    f"More than {FRAMES_A_SECOND} frames a second came; this one was not carried out.",
                     "Wait a second, then send it again.",
                 )
             await self._carry_out(_frame_in(content))

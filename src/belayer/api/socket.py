@@ -20,9 +20,9 @@ from belayer.vocabulary.ids import SessionId
 router = APIRouter()
 
 _BAD_CURSOR = Ending(4400, "bad cursor")
-_FRAMES_A_SECOND = 50
-_FRAMES_AT_ONCE = 100
-_BYTES_LIKE_A_FRAME = 20_000
+FRAMES_A_SECOND = 50
+FRAMES_AT_ONCE = 100
+BYTES_LIKE_A_FRAME = 20_000
 
 
 def stream_live(app: FastAPI, fanout: Fanout) -> None:
@@ -112,14 +112,14 @@ async def _send(websocket: WebSocket, outlet: Backlog | Direct, batch: Batch) ->
 
 async def _listen(websocket: WebSocket, engine: Engine, session_id: SessionId) -> None:
     """Carry out what the client sends, one frame after the other, until it goes."""
-    allowance = Allowance(_FRAMES_A_SECOND, _FRAMES_AT_ONCE)
+    allowance = Allowance(FRAMES_A_SECOND, FRAMES_AT_ONCE)
     while True:
         message = await websocket.receive()
         if message["type"] == "websocket.disconnect":
             return
         text: str | None = message.get("text")
         size = len(text or message.get("bytes") or "")
-        allowed = allowance.takes(1 + size // _BYTES_LIKE_A_FRAME, asyncio.get_running_loop().time())
+        allowed = allowance.takes(1 + size // BYTES_LIKE_A_FRAME, asyncio.get_running_loop().time())
         await websocket.send_text(await _answer(engine, session_id, text, allowed=allowed))
 
 
@@ -128,11 +128,11 @@ async def _answer(engine: Engine, session_id: SessionId, text: str | None, *, al
     try:
         if text is None:
             raise UnfitRequest("A frame must be text; this one was binary.", "Send JSON as a text frame.")
-        if allowed or len(text) < _BYTES_LIKE_A_FRAME:
+        if allowed or len(text) < BYTES_LIKE_A_FRAME:
             content = object_in(text)
         if not allowed:
             raise RateLimited(
-                f"More than {_FRAMES_A_SECOND} frames a second came; this one was not carried out.",
+                f"More than {FRAMES_A_SECOND} frames a second came; this one was not carried out.",
                 "Wait a second, then send it again.",
             )
         command = command_in(read_frame(content))

@@ -5,19 +5,14 @@ from pathlib import Path
 
 from belayer.cli.desk import Desk
 from belayer.cli.requests import Asked
-from belayer.engine import Engine
 from belayer.sessions.blobs import whole
 from belayer.sessions.record import Record, in_force
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import Request, SessionState, step_of
-from belayer.sessions.store import Wanted
-from belayer.vocabulary.errors import StoreError
 from belayer.vocabulary.events.event import Json, Status
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.events.steps import StepChanged
 from belayer.wiring import blobs_in, drivers_in
-
-_SESSIONS = 200
 
 
 def is_driven(home: Path, row: SessionRow) -> bool:
@@ -42,17 +37,6 @@ async def asked_now(
     return Asked(
         request, await shown_by(desk.home, request), await _given(desk.home, request, records), see_all
     )
-
-
-async def last_logs(engine: Engine) -> list[list[Record]]:
-    """The logs of the last sessions. A damaged one says nothing."""
-    logs: list[list[Record]] = []
-    for row in await engine.sessions(Wanted(limit=_SESSIONS)):
-        try:
-            logs.append(await engine.records(row.id))
-        except StoreError:
-            continue
-    return logs
 
 
 async def _given(home: Path, request: Request, records: Sequence[Record]) -> dict[str, Json] | None:

@@ -16,7 +16,6 @@ from belayer.execution.policy import Reach
 from belayer.execution.run import Run
 from belayer.vocabulary.errors import ConfigurationError
 from belayer.vocabulary.events.event import Effect, Json
-from belayer.vocabulary.plain import encoded
 from belayer.workspace.workspace import Workspace
 
 
@@ -34,11 +33,6 @@ Given = dict[str, Json]
 def nowhere(_params: Params) -> Reach:
     """The reach of a call that touches neither files nor hosts."""
     return Reach()
-
-
-def bytes_of(params: Params) -> float:
-    """How large a call is, as far as its duration goes: the size of its parameters."""
-    return float(len(encoded(params.model_dump(mode="json"))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,6 @@ class Tool(Generic[P]):
     undo: Callable[[P, Json, Workspace], Awaitable[Json]] | None = None
     health: Callable[[], Awaitable[str | None]] | None = None
     refresh: Callable[[], Awaitable[None]] | None = None
-    size: Callable[[P], float] = bytes_of
     estimate: Callable[[P], float] | None = None
 
     def read(self, given: Given) -> P:

@@ -13,7 +13,6 @@ from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Home, NoInput
 from belayer.cli.outlook import takes_in_words
 from belayer.cli.plans import PlanFile, is_plan_file, open_plan
-from belayer.cli.reading import last_logs
 from belayer.cli.rehearsal import prospect_lines, prospects
 from belayer.cli.safe_text import safe_line
 from belayer.cli.targets import PLAN, workflow_for
@@ -21,7 +20,6 @@ from belayer.cli.values import json_or_text, object_from, pairs_from, unfit_refu
 from belayer.cli.wording import counted
 from belayer.engine import Engine
 from belayer.execution.estimate import FEWEST_SAMPLES, Eta
-from belayer.sessions.history import History
 from belayer.vocabulary.clock import SystemClock
 from belayer.vocabulary.commands import Start
 from belayer.vocabulary.events.event import Budget, Json, Mode
@@ -168,10 +166,7 @@ async def _rehearse(desk: Desk, file: PlanFile, order: Order) -> int:
 
 
 async def _estimate(engine: Engine, plan: CheckedPlan) -> Eta:
-    history = History()
-    for log in await last_logs(engine):
-        history.hear(log)
-    return Forecast(plan, engine.toolbox, history, SystemClock()).eta()
+    return Forecast(plan, engine.toolbox, await engine.past(), SystemClock()).eta()
 
 
 def _inputs(order: Order) -> dict[str, Json]:
