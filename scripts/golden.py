@@ -11,6 +11,7 @@ from typing import Any
 
 from belayer import Effect, Json, Params, Rate, Session, Status, Tool, Workspace, open_engine
 from belayer.engine import Engine
+from belayer.execution.step import this_step
 from belayer.sessions.state import SessionState
 from belayer.vocabulary.commands import Approve, Fork, Say
 from belayer.vocabulary.events.people import ApprovalRequested
@@ -42,7 +43,7 @@ class Nothing(Params):
 
 
 async def _ring(_params: Nothing, _workspace: Workspace) -> Json:
-    return "rung"
+    return await this_step().keep("note.txt", "text/plain", b"rung")
 
 
 BELL = Tool("bell", "Ring it.", Nothing, _ring, effect=Effect.EXTERNAL, rate=Rate(1, 2))

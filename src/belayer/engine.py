@@ -55,6 +55,7 @@ from belayer.vocabulary.errors import (
     StoreError,
     TooManySessions,
     UnfitInput,
+    UnknownArtifact,
     UnknownRequest,
     UnknownSession,
 )
@@ -274,6 +275,16 @@ class Engine:
         if state.status is not Status.COMPLETED:
             raise SessionFailed(session_id, state.problem or _ended(state))
         return state.result
+
+    async def artifact(self, session_id: SessionId, name: str) -> tuple[str, bytes]:
+        """The media type and content of something that the session made; UnknownArtifact if it made no such thing."""
+        made = (await self.glance(session_id)).artifacts.get(name)
+        if made is None or made.aside is None:
+            raise UnknownArtifact(
+                f"Session {session_id} has made nothing that is called {name!r}.",
+                f"See what it has made: belayer show {session_id}",
+            )
+        return made.media_type, await self._parts.blobs.get(made.aside["content"].digest)
 
     async def tell(self, session_id: SessionId, command: Command) -> SessionState:
         """Carry a command out, or refuse it with a reason; the state afterwards."""

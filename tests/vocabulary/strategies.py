@@ -24,6 +24,7 @@ from belayer.vocabulary.events.lifecycle import (
 )
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded, Said
 from belayer.vocabulary.events.steps import (
+    ArtifactMade,
     BreakerChanged,
     DoubtRaised,
     LimitMet,
@@ -194,6 +195,12 @@ BY_CLASS: dict[type, st.SearchStrategy[Any]] = {
         offers=st.none() | rules,
         replaces=st.none() | ids,
         aside=asides,
+    ),
+    ArtifactMade: st.builds(
+        ArtifactMade,
+        key=keys,
+        name=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True),
+        media_type=texts,
     ),
     Rehomed: st.builds(Rehomed, because=st.sampled_from(["fork", "import"]), workspace=st.none() | texts),
     Said: st.builds(Said, text=texts),

@@ -33,6 +33,7 @@ from belayer.vocabulary.errors import (
     StoreError,
     TooManySessions,
     UnfitPlan,
+    UnknownArtifact,
     UnknownRequest,
     UnknownSession,
     UnknownTool,
@@ -50,6 +51,7 @@ MEDIA_TYPE = "application/problem+json"
 _STATUSES: tuple[tuple[type[BelayerError], int], ...] = (
     (UnknownSession, 404),
     (UnknownRequest, 404),
+    (UnknownArtifact, 404),
     (TooManySessions, 429),
     (IllegalTransition, 409),
     (AlreadyDecided, 409),

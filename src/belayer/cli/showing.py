@@ -31,6 +31,12 @@ async def draw_session(desk: Desk, state: SessionState, *, driven: bool, full: b
         desk.screen.say(
             Text.assemble(("checkpoint ", "bright_black"), safe_line(name), (f"  seq {seq}", "bright_black"))
         )
+    for made in state.artifacts.values():
+        desk.screen.say(
+            Text.assemble(
+                ("made ", "bright_black"), made.name, (f"  {safe_line(made.media_type)}", "bright_black")
+            )
+        )
     desk.screen.say()
     if state.status in (Status.QUEUED, Status.RUNNING):
         _under_way(desk, state, driven=driven)

@@ -148,5 +148,6 @@ _WORDS: Mapping[str, Callable[[Data, Titles], str]] = {
     "breaker": _breaker,
     "limit": _limit,
     "restored": _restored,
+    "artifact": lambda data, _: f"made: {data['name']} ({data['media_type']})",
     "progress": lambda data, _: f"{data.get('percent', 0):.0f} % {data.get('text', '')}".strip(),
 }

@@ -51,8 +51,9 @@ async def _probe(drive: Drive, step: Step, attempt: int) -> Probed:
     """What the act's own probe finds; a probe that fails has found nothing."""
     if step.act.probe is None:
         return None
+    recorder = drive.recorder
     under_way = StepUnderWay(
-        step.key, attempt, step.idempotency_key, False, drive.recorder.show, step.permits
+        step.key, attempt, step.idempotency_key, False, recorder.show, step.permits, recorder.put
     )
     token = UNDER_WAY.set(under_way)
     try:

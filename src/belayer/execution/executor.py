@@ -237,7 +237,13 @@ class Executor:
         """Do it; what is to be recorded of it."""
         act = step.act
         under_way = StepUnderWay(
-            step.key, attempt, step.idempotency_key, reduced, self._recorder.show, step.permits
+            step.key,
+            attempt,
+            step.idempotency_key,
+            reduced,
+            self._recorder.show,
+            step.permits,
+            self._recorder.put,
         )
         token = UNDER_WAY.set(under_way)
         began = self._clock.monotonic()

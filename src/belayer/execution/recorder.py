@@ -18,6 +18,7 @@ from belayer.vocabulary.clock import Clock, sleep
 from belayer.vocabulary.errors import NotRunning, StoreBusy, StoreError, StoreFull
 from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import Aside, Asides, Json
+from belayer.vocabulary.events.steps import ArtifactMade
 from belayer.vocabulary.ids import SessionId
 from belayer.vocabulary.plain import decoded, encoded
 
@@ -37,6 +38,10 @@ def asides(**kept: Kept | None) -> Asides | None:
     """What an event says of the fields whose payload lies aside."""
     found = {name: one.aside for name, one in kept.items() if one is not None and one.aside is not None}
     return found or None
+
+
+def _is_text(media_type: str) -> bool:
+    return media_type.startswith("text/") or media_type.endswith(("json", "xml"))
 
 
 class Recorder:
@@ -104,6 +109,18 @@ class Recorder:
             except StoreFull as error:
                 await self._wait(error)
         return Kept(plain)
+
+    async def put(self, made: ArtifactMade, content: bytes) -> None:
+        """Keep what a step made, then record it."""
+        if _is_text(made.media_type):
+            content = self._redactor.text(content.decode(errors="replace")).encode()
+        while True:
+            try:
+                aside = await put_aside(self._blobs, content)
+                break
+            except StoreFull as error:
+                await self._wait(error)
+        await self.append(made.model_copy(update={"aside": {"content": aside}}))
 
     async def whole(self, field: str, value: Json, asides: Asides | None) -> Json:
         """The value of an event's field, from wherever it lies."""

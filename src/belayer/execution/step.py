@@ -1,12 +1,18 @@
 """The step that is under way, as its act may see it."""
 
-from collections.abc import Callable
+import hashlib
+import re
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from belayer.execution.policy import Reach
 from belayer.vocabulary.errors import LogicError
-from belayer.vocabulary.events.event import Usage
+from belayer.vocabulary.events.event import Json, Usage
+from belayer.vocabulary.events.steps import ArtifactMade
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_NAME = 200
 
 
 @dataclass(slots=True)
@@ -19,6 +25,7 @@ class StepUnderWay:
     reduced: bool
     show: Callable[..., None]
     permits: Callable[[Reach], bool]
+    put: Callable[[ArtifactMade, bytes], Awaitable[None]]
     usage: Usage | None = None
 
     def use(self, *, tokens: int = 0, usd: float = 0.0) -> None:
@@ -32,6 +39,20 @@ class StepUnderWay:
     def progress(self, percent: float, text: str = "") -> None:
         """Show how far the step is."""
         self.show("progress", percent=percent, text=text, key=self.key)
+
+    async def keep(self, name: str, media_type: str, content: bytes) -> Json:
+        """Keep something to look at or take away; by the name in the answer it can be fetched from the session."""
+        made = ArtifactMade(key=self.key, name=artifact_name(self.key, name), media_type=media_type)
+        await self.put(made, content)
+        return {"artifact": made.name, "media_type": media_type, "bytes": len(content)}
+
+
+def artifact_name(key: str, name: str) -> str:
+    """A name that no other step of the session gives, fit for an address and for a file. Pure."""
+    place = _UNFIT.sub("-", key).strip(".-")
+    if place != key:
+        place += f"-{hashlib.sha256(key.encode()).hexdigest()[:6]}"
+    return f"{place}.{_UNFIT.sub('-', name)}".lstrip("._-")[-_LONGEST_NAME:].lstrip("._-") or "artifact"
 
 
 def may_reach(reach: Reach) -> bool:

@@ -71,6 +71,7 @@ class Parts:
     rulebook: Rulebook
     workspaces: Workspaces
     grace: float
+    sandbox: str | None = None
 
 
 @dataclass(slots=True)
@@ -117,7 +118,12 @@ class Driving:
             if len(records) < row.last_seq:
                 raise CorruptLog(self.session_id, len(records) + 1, "the record is missing")
             begun, journal = _begun(records), read_journal(records)
-            taking = SessionChanged(status=Status.RUNNING, epoch=row.epoch + 1, driver=self.parts.drivers.me)
+            taking = SessionChanged(
+                status=Status.RUNNING,
+                epoch=row.epoch + 1,
+                driver=self.parts.drivers.me,
+                sandbox=self.parts.sandbox,
+            )
             try:
                 await self.parts.log.append(
                     self.session_id, [taking], epoch=row.epoch, expected_seq=row.last_seq

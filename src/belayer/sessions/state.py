@@ -24,6 +24,7 @@ from belayer.vocabulary.events.lifecycle import (
 )
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded, Said
 from belayer.vocabulary.events.steps import (
+    ArtifactMade,
     BreakerChanged,
     DoubtRaised,
     LimitMet,
@@ -69,6 +70,7 @@ class SessionState:
     usage: Usage = field(default_factory=Usage)
     epoch: int = 0
     driver: str | None = None
+    sandbox: str | None = None
     wake_at: datetime | None = None
     after_pause: AfterPause | None = None
     idempotency_key: str | None = None
@@ -82,6 +84,7 @@ class SessionState:
     pending: dict[RequestId, Request] = field(default_factory=dict[RequestId, Request])
     answered: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
     checkpoints: dict[int, str] = field(default_factory=dict[int, str])
+    artifacts: dict[str, ArtifactMade] = field(default_factory=dict[str, ArtifactMade])
     result: Json = None
     result_aside: Asides | None = None
     problem: Problem | None = None
@@ -110,6 +113,7 @@ def copied(state: SessionState) -> SessionState:
         pending=dict(state.pending),
         answered=dict(state.answered),
         checkpoints=dict(state.checkpoints),
+        artifacts=dict(state.artifacts),
     )
 
 
@@ -189,6 +193,8 @@ def _apply(state: SessionState, record: Record) -> None:
             state.plan = event.steps
         case CheckpointMade():
             state.checkpoints[record.seq] = event.name
+        case ArtifactMade():
+            state.artifacts[event.name] = event
         case ErrorMet():
             state.problem = event.problem
         case Retried():
@@ -209,6 +215,7 @@ def _change(state: SessionState, event: SessionChanged, record: Record) -> None:
     state.status, state.reason = event.status, event.reason
     state.wake_at, state.after_pause = event.wake_at, event.after_pause
     state.driver = event.driver
+    state.sandbox = event.sandbox or state.sandbox
     state.epoch = max(state.epoch, event.epoch or 0)
     if event.begun is not None:
         _begin(state, event, record)

@@ -16,7 +16,7 @@ from belayer.vocabulary.events.event import (
 )
 from belayer.vocabulary.events.lifecycle import Origin
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
-from belayer.vocabulary.events.steps import PlannedStep
+from belayer.vocabulary.events.steps import ArtifactMade, PlannedStep
 from belayer.vocabulary.ids import SessionId
 
 
@@ -55,6 +55,15 @@ class Checkpoint(Shape):
     name: str
 
 
+class Artifact(Shape):
+    """Something that a step made, under the name by which it can be fetched."""
+
+    name: str
+    media_type: str
+    bytes: int
+    key: str
+
+
 class SessionView(Shape):
     """Everything about a session but its events."""
 
@@ -76,6 +85,8 @@ class SessionView(Shape):
     earlier_steps: int
     pending: tuple[InputRequested | ApprovalRequested, ...]
     checkpoints: tuple[Checkpoint, ...]
+    artifacts: tuple[Artifact, ...]
+    sandbox: str | None
     forked_from: Origin | None
     budget: Budget
     usage: Usage
@@ -105,6 +116,8 @@ def view(state: SessionState, most_steps: int | None = None) -> SessionView:
         earlier_steps=max(len(steps) - most_steps, 0) if most_steps else 0,
         pending=tuple(state.pending.values()),
         checkpoints=tuple(Checkpoint(seq=seq, name=name) for seq, name in state.checkpoints.items()),
+        artifacts=tuple(_artifact(made) for made in state.artifacts.values()),
+        sandbox=state.sandbox,
         forked_from=state.forked_from,
         budget=state.budget,
         usage=state.usage,
@@ -124,6 +137,13 @@ def _step(step: StepView) -> Step:
         error=step.problem,
         reason=step.reason,
         seq=step.seq,
+    )
+
+
+def _artifact(made: ArtifactMade) -> Artifact:
+    content = (made.aside or {}).get("content")
+    return Artifact(
+        name=made.name, media_type=made.media_type, bytes=content.bytes if content else 0, key=made.key
     )
 
 

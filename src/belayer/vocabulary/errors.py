@@ -157,6 +157,10 @@ class AddressBlocked(ConfigurationError):
     """A call would reach an address inside the house."""
 
 
+class HoldsSecret(ConfigurationError):
+    """What a call would send holds a secret."""
+
+
 class LimitReached(ResourceShort):
     """A program went beyond what it may use."""
 
@@ -219,6 +223,10 @@ class Refused(BelayerError):
 
 class UnknownSession(Refused):
     """No session has this id."""
+
+
+class UnknownArtifact(Refused):
+    """The session has made nothing of this name."""
 
 
 class AmbiguousPrefix(Refused):

@@ -6,12 +6,14 @@ from typing import Any
 import httpx
 import pytest
 
+from belayer import Run, act
 from belayer.engine import Engine
+from belayer.execution.step import this_step
 from belayer.vocabulary.events.event import Status
 from belayer.vocabulary.ids import SessionId
 from tests.api.visiting import AT, problem_of, visiting
 from tests.api.work import asking, echoing, start, start_asking, writes
-from tests.support.engines import Gate, home_engine
+from tests.support.engines import Gate, home_engine, memory_engine
 
 
 async def test_places_to_go_back_to_are_listed_by_step_and_by_name(
@@ -146,3 +148,26 @@ async def test_a_file_that_was_changed_is_not_taken_in(engine: Engine, client: h
         response = await client.post("/api/execution/import", content=content)
         assert response.status_code == 422
         assert problem_of(response)["type"] == "urn:belayer:problem:Unimportable"
+
+
+async def _drawn(run: Run) -> None:
+    @act(effect="read")
+    async def draw() -> None:
+        await this_step().keep("page.png", "image/png", b"\x89PNG")
+        await this_step().keep("page.html", "text/html", b"<script>alert(1)</script>")
+
+    await run.step("look", draw)
+
+
+async def test_a_picture_that_a_session_made_is_shown_and_anything_else_is_only_saved() -> None:
+    async with memory_engine(_drawn) as engine, visiting(engine) as site:
+        session = await engine.start(_drawn)
+        await session.result()
+        picture = await site.get(f"/api/execution/sessions/{session.id}/artifacts/look.page.png")
+        page = await site.get(f"/api/execution/sessions/{session.id}/artifacts/look.page.html")
+        missing = await site.get(f"/api/execution/sessions/{session.id}/artifacts/..%2Fsecret")
+    assert (picture.content, picture.headers["content-type"]) == (b"\x89PNG", "image/png")
+    assert page.headers["content-type"] == "application/octet-stream"
+    assert page.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert missing.status_code == 404

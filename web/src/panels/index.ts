@@ -11,5 +11,6 @@ export const SESSION_PANELS: readonly SessionPanel[] = [
   { id: "steps", title: "Steps", Panel: StepsPanel },
   { id: "budget", title: "Budget", Panel: BudgetPanel },
   { id: "checkpoints", title: "Checkpoints", Panel: lazy(() => import("./checkpoints/CheckpointsPanel")) },
+  { id: "artifacts", title: "Made", Panel: lazy(() => import("./artifacts/ArtifactsPanel")) },
   { id: "facts", title: "Input and result", Panel: FactsPanel },
 ];

@@ -1,5 +1,6 @@
 /** What a session is now: a fold over its log, the same as sessions/state.py. Pure; knows every event there is. */
 import type {
+  Artifact,
   Budget,
   Envelope,
   EnvelopeOf,
@@ -34,6 +35,7 @@ export type SessionState = {
   afterPause: NonNullable<SessionData["after_pause"]> | null;
   idempotencyKey: string | null;
   workspace: string | null;
+  sandbox: string | null;
   forkedFrom: NonNullable<SessionData["forked_from"]> | null;
   createdAt: string | null;
   updatedAt: string | null;
@@ -43,6 +45,7 @@ export type SessionState = {
   pending: Map<string, PersonRequest>;
   answered: Map<string, Response>;
   checkpoints: Map<number, string>;
+  artifacts: Map<string, Artifact>;
   result: unknown;
   problem: Problem | null;
 };
@@ -96,6 +99,7 @@ export function fromView(view: SessionView): SessionState {
     usage: { ...NOTHING_USED, ...view.usage },
     wakeAt: view.wake_at,
     workspace: view.workspace,
+    sandbox: view.sandbox,
     forkedFrom: view.forked_from,
     createdAt: view.created_at,
     updatedAt: view.updated_at,
@@ -107,6 +111,7 @@ export function fromView(view: SessionView): SessionState {
   for (const step of [...view.steps].sort((a, b) => a.seq - b.seq)) state.tries.set(tryOf(step.key), step);
   for (const request of view.pending as PersonRequest[]) state.pending.set(request.request_id, request);
   for (const place of view.checkpoints) state.checkpoints.set(place.seq, place.name);
+  for (const made of view.artifacts) state.artifacts.set(made.name, made);
   return state;
 }
 
@@ -152,6 +157,7 @@ function nothing(id: string): SessionState {
     afterPause: null,
     idempotencyKey: null,
     workspace: null,
+    sandbox: null,
     forkedFrom: null,
     createdAt: null,
     updatedAt: null,
@@ -161,6 +167,7 @@ function nothing(id: string): SessionState {
     pending: new Map(),
     answered: new Map(),
     checkpoints: new Map(),
+    artifacts: new Map(),
     result: null,
     problem: null,
   };
@@ -211,6 +218,9 @@ function applyData(state: SessionState, event: Envelope): void {
     case "checkpoint":
       state.checkpoints.set(event.seq, event.data.name);
       break;
+    case "artifact":
+      state.artifacts.set(event.data.name, artifact(event.data));
+      break;
     case "error":
       state.problem = event.data.problem;
       break;
@@ -236,6 +246,15 @@ function applyData(state: SessionState, event: Envelope): void {
   }
 }
 
+function artifact(data: EnvelopeOf<"artifact">["data"]): Artifact {
+  return {
+    name: data.name,
+    media_type: data.media_type,
+    bytes: data.aside?.content?.bytes ?? 0,
+    key: data.key,
+  };
+}
+
 function change(state: SessionState, event: EnvelopeOf<"session">): void {
   const data = event.data;
   state.status = data.status;
@@ -243,6 +262,7 @@ function change(state: SessionState, event: EnvelopeOf<"session">): void {
   state.afterPause = data.after_pause ?? null;
   state.wakeAt = data.after_pause?.at ?? data.wake_at ?? null;
   state.epoch = Math.max(state.epoch, data.epoch ?? 0);
+  state.sandbox = data.sandbox ?? state.sandbox;
   if (data.begun) begin(state, event, data.begun);
   if (data.forked_from) becomeFork(state, event);
   if (data.status === "completed") state.result = data.result ?? null;

@@ -43,6 +43,8 @@ export function inWords(event: Envelope): string {
       return `In doubt: ${event.data.reason}`;
     case "limit":
       return `${event.data.key} waits: ${event.data.limit === "rate" ? "rate limit" : "too many calls at once"}${after(event.data.delay)}`;
+    case "artifact":
+      return `Made ${event.data.name} (${event.data.media_type})`;
     case "restored":
       return restored(event.data);
     case "rehomed":

@@ -69,6 +69,7 @@ export const rewindPreview = async (id: string, seq: number) =>
 export const rewind = (id: string, seq: number, files: boolean) =>
   ask<SessionView>("POST", `${at(id)}/rewind`, { seq, files });
 export const fork = (id: string, seq: number) => ask<Started>("POST", `${at(id)}/fork`, { seq });
+export const artifactPath = (id: string, name: string) => `${at(id)}/artifacts/${encodeURIComponent(name)}`;
 export const exportPath = (id: string) => `${at(id)}/export`;
 
 /** Tell a session something; the answer is the session after it. */

@@ -84,6 +84,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/execution/sessions/{session_id}/artifacts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Artifact
+         * @description Something that the session made. Pictures can be shown; whatever else it is, it is only ever saved.
+         */
+        get: operations["artifact_api_execution_sessions__session_id__artifacts__name__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/execution/sessions/{session_id}/cancel": {
         parameters: {
             query?: never;
@@ -634,6 +654,53 @@ export interface components {
             request_id: string;
         };
         /**
+         * Artifact
+         * @description Something that a step made, under the name by which it can be fetched.
+         */
+        Artifact: {
+            /** Bytes */
+            bytes: number;
+            /** Key */
+            key: string;
+            /** Media Type */
+            media_type: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ArtifactMadeData
+         * @description A step made something to look at or take away. Its content always lies aside, under `content`.
+         */
+        ArtifactMadeData: {
+            /** Aside */
+            aside?: {
+                [key: string]: components["schemas"]["Aside"];
+            } | null;
+            /** Key */
+            key: string;
+            /** Media Type */
+            media_type: string;
+            /** Name */
+            name: string;
+        };
+        /** ArtifactMadeEnvelope */
+        ArtifactMadeEnvelope: {
+            data: components["schemas"]["ArtifactMadeData"];
+            /** Seq */
+            seq: number;
+            /** Session Id */
+            session_id: string;
+            /** Stage */
+            stage: string | null;
+            /** Timestamp */
+            timestamp: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "artifact";
+        };
+        /**
          * Aside
          * @description A payload too large for an event: it lies in the blob store under this SHA-256.
          */
@@ -924,7 +991,7 @@ export interface components {
          */
         EventsPage: {
             /** Events */
-            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["RehomedEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
+            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["RehomedEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["ArtifactMadeEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
             /** Next */
             next: number | null;
         };
@@ -1718,6 +1785,8 @@ export interface components {
             result?: unknown;
             /** Rewound To */
             rewound_to?: number | null;
+            /** Sandbox */
+            sandbox?: string | null;
             status: components["schemas"]["Status"];
             /** Wake At */
             wake_at?: string | null;
@@ -1744,6 +1813,8 @@ export interface components {
          * @description A session with its events.
          */
         SessionDetail: {
+            /** Artifacts */
+            artifacts: components["schemas"]["Artifact"][];
             budget: components["schemas"]["Budget"];
             /** Checkpoints */
             checkpoints: components["schemas"]["Checkpoint"][];
@@ -1753,7 +1824,7 @@ export interface components {
             earlier_steps: number;
             error: components["schemas"]["Problem"] | null;
             /** Events */
-            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["RehomedEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
+            events: (components["schemas"]["SessionChangedEnvelope"] | components["schemas"]["InterruptedEnvelope"] | components["schemas"]["ResumedEnvelope"] | components["schemas"]["ErrorMetEnvelope"] | components["schemas"]["CheckpointMadeEnvelope"] | components["schemas"]["WorkspaceRestoredEnvelope"] | components["schemas"]["RehomedEnvelope"] | components["schemas"]["LoggedEnvelope"] | components["schemas"]["BudgetReachedEnvelope"] | components["schemas"]["PlannedEnvelope"] | components["schemas"]["StepChangedEnvelope"] | components["schemas"]["RetriedEnvelope"] | components["schemas"]["BreakerChangedEnvelope"] | components["schemas"]["DoubtRaisedEnvelope"] | components["schemas"]["LimitMetEnvelope"] | components["schemas"]["ArtifactMadeEnvelope"] | components["schemas"]["InputRequestedEnvelope"] | components["schemas"]["ApprovalRequestedEnvelope"] | components["schemas"]["RespondedEnvelope"] | components["schemas"]["SaidEnvelope"])[];
             forked_from: components["schemas"]["Origin"] | null;
             /** Input */
             input: unknown;
@@ -1769,6 +1840,8 @@ export interface components {
             reason: string | null;
             /** Result */
             result: unknown;
+            /** Sandbox */
+            sandbox: string | null;
             /** Seq */
             seq: number;
             /** Session Id */
@@ -1823,6 +1896,8 @@ export interface components {
          * @description Everything about a session but its events.
          */
         SessionView: {
+            /** Artifacts */
+            artifacts: components["schemas"]["Artifact"][];
             budget: components["schemas"]["Budget"];
             /** Checkpoints */
             checkpoints: components["schemas"]["Checkpoint"][];
@@ -1844,6 +1919,8 @@ export interface components {
             reason: string | null;
             /** Result */
             result: unknown;
+            /** Sandbox */
+            sandbox: string | null;
             /** Seq */
             seq: number;
             /** Session Id */
@@ -2716,6 +2793,129 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    artifact_api_execution_sessions__session_id__artifacts__name__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                /** @description An id, or how it begins. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             /** @description The request names another host, or cannot be read. */

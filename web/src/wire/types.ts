@@ -23,6 +23,7 @@ export type ProblemDetails = Schemas["ProblemDetails"];
 export type Budget = Schemas["Budget"];
 export type Usage = Schemas["Usage"];
 export type Rule = Schemas["Rule"];
+export type Artifact = Schemas["Artifact"];
 export type CheckpointListed = Schemas["CheckpointListed"];
 export type RewindPreview = Schemas["RewindPreview"];
 export type FileChange = Schemas["FileChange"];

@@ -58,6 +58,8 @@ beforeEach(() => {
     ],
     pending: [],
     checkpoints: [{ seq: 4, name: "here" }],
+    artifacts: [{ name: "look.page.png", media_type: "image/png", bytes: 4200, key: "look" }],
+    sandbox: "bubblewrap",
     forked_from: null,
     budget: { steps: 10 },
     earlier_steps: 0,

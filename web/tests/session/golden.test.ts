@@ -91,6 +91,8 @@ function shown(state: SessionState): Told {
       earlier_steps: 0,
       pending: [...state.pending.values()],
       checkpoints: [...state.checkpoints].map(([seq, name]) => ({ seq, name })),
+      artifacts: [...state.artifacts.values()],
+      sandbox: state.sandbox,
       forked_from: state.forkedFrom,
       budget: state.budget,
       usage: state.usage,

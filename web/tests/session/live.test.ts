@@ -29,6 +29,8 @@ function view(): SessionView {
     steps,
     pending: [],
     checkpoints: [],
+    artifacts: [],
+    sandbox: null,
     forked_from: null,
     budget: {},
     earlier_steps: 0,

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from belayer.api.asked import TheEngine, TheSession
 from belayer.api.shapes import (
@@ -35,6 +35,10 @@ class LargeRoute(StrictRoute):
 
     request_class = LargeRequest
 
+
+# What a browser draws without running anything; SVG is not among them.
+_PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+_HARMLESS = {"Content-Security-Policy": "default-src 'none'; sandbox", "X-Content-Type-Options": "nosniff"}
 
 router = APIRouter(prefix="/api/execution", tags=["history"], route_class=StrictRoute)
 importing = APIRouter(prefix="/api/execution", tags=["history"], route_class=LargeRoute)
@@ -98,6 +102,26 @@ async def export(engine: TheEngine, session_id: TheSession) -> Response:
     name = f'attachment; filename="{session_id}.json"'
     return Response(
         await engine.export(session_id), media_type="application/json", headers={"Content-Disposition": name}
+    )
+
+
+@router.get(
+    "/sessions/{session_id}/artifacts/{name}",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+async def artifact(
+    engine: TheEngine, session_id: TheSession, name: Annotated[str, Path(max_length=200)]
+) -> Response:
+    """Something that the session made. Pictures can be shown; whatever else it is, it is only ever saved."""
+    media_type, content = await engine.artifact(session_id, name)
+    shown = media_type in _PICTURES
+    return Response(
+        content,
+        media_type=media_type if shown else "application/octet-stream",
+        headers={"Content-Disposition": "inline" if shown else f'attachment; filename="{name}"', **_HARMLESS},
     )
 
 

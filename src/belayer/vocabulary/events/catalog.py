@@ -21,6 +21,7 @@ from belayer.vocabulary.events.lifecycle import (
 )
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested, Responded, Said
 from belayer.vocabulary.events.steps import (
+    ArtifactMade,
     BreakerChanged,
     DoubtRaised,
     LimitMet,
@@ -45,6 +46,7 @@ AnyEvent = (
     | BreakerChanged
     | DoubtRaised
     | LimitMet
+    | ArtifactMade
     | InputRequested
     | ApprovalRequested
     | Responded

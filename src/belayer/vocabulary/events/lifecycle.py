@@ -46,6 +46,7 @@ class SessionChanged(Event):
     begun: Begun | None = None
     epoch: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     driver: str | None = None
+    sandbox: str | None = None
     wake_at: AwareDatetime | None = None
     after_pause: AfterPause | None = None
     rewound_to: Annotated[int, Field(ge=1)] | None = None

@@ -1,8 +1,8 @@
 """What a session does: planned, tried, failed, done."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from belayer.vocabulary.errors import Problem
 from belayer.vocabulary.events.event import Effect, Event, Json, Shape, Snapshot, StepStatus, Usage
@@ -85,6 +85,15 @@ class DoubtRaised(Event):
     name: str
     attempt: int
     reason: str
+
+
+class ArtifactMade(Event):
+    """A step made something to look at or take away. Its content always lies aside, under `content`."""
+
+    type: Literal["artifact"] = "artifact"
+    key: str
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
+    media_type: str
 
 
 class LimitMet(Event):

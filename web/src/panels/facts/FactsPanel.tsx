@@ -24,6 +24,12 @@ export function FactsPanel({ live }: SessionPanelProps) {
             <dd className="font-mono break-all">{visibleLine(state.workspace)}</dd>
           </>
         ) : null}
+        {state.sandbox ? (
+          <>
+            <dt className="text-muted">Sandbox</dt>
+            <dd>{state.sandbox}</dd>
+          </>
+        ) : null}
         {state.forkedFrom ? (
           <>
             <dt className="text-muted">Forked from</dt>

@@ -1,0 +1,52 @@
+import { FileDown, Package } from "lucide-react";
+import { bytes } from "@/parts/amounts";
+import { Empty } from "@/parts/Faces";
+import { visibleLine } from "@/parts/visible";
+import { artifactPath } from "@/wire/client";
+import type { Artifact } from "@/wire/types";
+import type { SessionPanelProps } from "../session";
+
+const PICTURES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+
+/** What the session made: pictures to look at, files to take away. */
+export default function ArtifactsPanel({ live }: SessionPanelProps) {
+  const { id, artifacts } = live.state;
+  if (artifacts.size === 0) {
+    return (
+      <Empty icon={Package} title="Nothing made yet">
+        Screenshots and files that steps make are kept here.
+      </Empty>
+    );
+  }
+  return (
+    <ul className="divide-y divide-line/60">
+      {[...artifacts.values()].reverse().map((made) => (
+        <li key={made.name} className="grid gap-2 px-3 py-2">
+          <Line session={id} made={made} />
+          {PICTURES.includes(made.media_type) ? (
+            <img
+              src={artifactPath(id, made.name)}
+              alt={`Made by the step ${visibleLine(made.key)}`}
+              loading="lazy"
+              className="max-h-64 justify-self-start rounded border border-line"
+            />
+          ) : null}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Line({ session, made }: { session: string; made: Artifact }) {
+  return (
+    <a
+      href={artifactPath(session, made.name)}
+      download={made.name}
+      className="flex min-w-0 items-center gap-2 text-sm hover:underline"
+    >
+      <FileDown className="size-4 shrink-0 text-muted" aria-hidden />
+      <span className="min-w-0 flex-1 truncate font-mono text-xs">{made.name}</span>
+      <span className="text-xs text-muted">{bytes(made.bytes)}</span>
+    </a>
+  );
+}
