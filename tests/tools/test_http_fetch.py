@@ -15,8 +15,8 @@ import pytest
 
 from belayer.execution.policy import Reach
 from belayer.tools import http_fetch as module
-from belayer.tools.addresses import Address, Allowed
 from belayer.tools.http_fetch import http_fetch
+from belayer.vocabulary.addresses import Address, Allowed
 from belayer.vocabulary.errors import (
     AccessDenied,
     BelayerError,

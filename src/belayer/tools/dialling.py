@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import httpcore
 
-from belayer.tools.addresses import Address, Allowed
+from belayer.vocabulary.addresses import Address, Allowed
 from belayer.vocabulary.errors import AddressBlocked, ConfigurationError, TransientError
 
 Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]

@@ -25,11 +25,11 @@ from belayer.execution.limits import Rate
 from belayer.execution.policy import Reach
 from belayer.execution.step import may_reach
 from belayer.sandbox.child import Limits, run_child
-from belayer.tools.addresses import Allowed, is_name, plain_host
 from belayer.tools.charsets import cleaned, declared_charset, decoded
 from belayer.tools.dialling import Dialler, Resolver, resolved
 from belayer.tools.readable import MOST_CHARACTERS
 from belayer.tools.tool import Params, Tool
+from belayer.vocabulary.addresses import Allowed, is_name, plain_host
 from belayer.vocabulary.errors import (
     AccessDenied,
     BelayerError,

@@ -161,6 +161,10 @@ class HoldsSecret(ConfigurationError):
     """What a call would send holds a secret."""
 
 
+class NoSandbox(ConfigurationError):
+    """Programs cannot be confined here in the way that is asked for."""
+
+
 class LimitReached(ResourceShort):
     """A program went beyond what it may use."""
 
@@ -171,6 +175,10 @@ class LimitReached(ResourceShort):
 
 class ChildFailed(LogicError):
     """A program that was started for a step ended with an error."""
+
+
+class FetchFailed(ConfigurationError):
+    """A repository could not be fetched from where it is said to be."""
 
 
 class OutsideWorkspace(LogicError):
@@ -260,6 +268,10 @@ class PlanProblem(NamedTuple):
 
     place: str
     what: str
+
+
+class UnfitRepository(UnfitInput):
+    """An address that no repository may be fetched from."""
 
 
 class UnfitPlan(UnfitInput):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belayer.tools.addresses import Address, Allowed, is_name, is_public
+from belayer.vocabulary.addresses import Address, Allowed, is_name, is_public
 from belayer.vocabulary.errors import ConfigurationError
 
 INSIDE = [
