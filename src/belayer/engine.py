@@ -64,6 +64,7 @@ from belayer.vocabulary.events.lifecycle import Begun, SessionChanged
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import RequestId, SessionId, new_session_id
 from belayer.vocabulary.rules import Rule
+from belayer.workflows.graph.repositories import Repositories
 from belayer.workflows.workflow import as_workflow
 from belayer.workspace.plan import Change
 
@@ -76,8 +77,11 @@ _SESSIONS_TRIED = 200
 class Engine:
     """Everything one can do with sessions."""
 
-    def __init__(self, parts: Parts, tools: Toolbox, history: History, vitals: Vitals) -> None:
+    def __init__(
+        self, parts: Parts, tools: Toolbox, history: History, vitals: Vitals, repositories: Repositories
+    ) -> None:
         self._parts = parts
+        self.repositories = repositories
         self._tools = tools
         self._history = history
         self._vitals = vitals

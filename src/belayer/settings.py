@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -27,6 +27,16 @@ _ONLY_FROM_ENVIRONMENT = {
     "webhook_url",
     "webhook_secret",
     "otlp_endpoint",
+    "github_token",
+    "gitlab_token",
+    "searxng_url",
+    "brave_api_key",
+    "brave_url",
+    "tavily_api_key",
+    "tavily_url",
+    "smtp_url",
+    "mail_from",
+    "notify_targets",
 }
 _SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY")
 
@@ -50,6 +60,26 @@ class Settings(BaseSettings):
     webhook_url: str | None = None
     webhook_secret: SecretStr | None = None
     otlp_endpoint: str | None = None
+    github_token: Annotated[
+        SecretStr | None, Field(validation_alias=AliasChoices("BELAYER_GITHUB_TOKEN", "GITHUB_TOKEN"))
+    ] = None
+    gitlab_token: Annotated[
+        SecretStr | None, Field(validation_alias=AliasChoices("BELAYER_GITLAB_TOKEN", "GITLAB_TOKEN"))
+    ] = None
+
+    searxng_url: str | None = None
+    brave_api_key: SecretStr | None = None
+    brave_url: str = "https://api.search.brave.com"
+    tavily_api_key: SecretStr | None = None
+    tavily_url: str = "https://api.tavily.com"
+    smtp_url: SecretStr | None = None
+    mail_from: str | None = None
+    notify_targets: SecretStr | None = None
+
+    def tokens(self) -> dict[str, str]:
+        """The tokens for repositories, by host."""
+        known = {"github.com": self.github_token, "gitlab.com": self.gitlab_token}
+        return {host: token.get_secret_value() for host, token in known.items() if token}
 
     @classmethod
     def settings_customise_sources(

@@ -28,14 +28,21 @@ from belayer.sessions.store import Store
 from belayer.sessions.stores.memory import MemoryStore
 from belayer.sessions.stores.sqlite import SqliteStore
 from belayer.settings import Settings, read_settings, secrets_in
-from belayer.tools.catalog import catalog
+from belayer.tools.catalog import Means, catalog
+from belayer.tools.search.choice import chosen_provider
+from belayer.tools.smtp import relay_of
+from belayer.tools.targets import secrets_of, targets_of
 from belayer.tools.tool import AnyTool
 from belayer.tools.toolbox import Toolbox
+from belayer.vocabulary.addresses import Allowed
 from belayer.vocabulary.clock import Clock, SystemClock
 from belayer.vocabulary.errors import StoreError, StoreReadOnly
 from belayer.vocabulary.ids import SessionId, uuid7
+from belayer.workflows.graph.repositories import Repositories
+from belayer.workflows.graph.workflow import Graphs
 from belayer.workflows.plan.workflow import Plans
 from belayer.workflows.workflow import Workflow, Workflows, as_workflow
+from belayer.workspace.clone import Cloner
 from belayer.workspace.workspace import Workspaces
 
 Drives = Literal["all", "none"] | set[SessionId]
@@ -115,15 +122,18 @@ async def running(
     tools: Iterable[AnyTool] = (),
 ) -> AsyncGenerator[Engine]:
     """The engine on what is kept, with its tasks; on leaving, steps under way get their grace."""
-    redactor = Redactor(secrets_in())
+    means = means_from(settings)
+    redactor = means.redactor
     log = Log(keeping.store, clock, redactor)
     feed = Feed(keeping.store, clock)
     log.listen(feed.publish)
     history = History()
     log.listen(history.hear)
     workspaces = Workspaces(keeping.home)
-    toolbox = Toolbox([*catalog(settings.private_hosts), *tools])
+    toolbox = Toolbox([*catalog(means), *tools])
     workflows.add(Plans(toolbox, workspaces, history, clock).workflow())
+    repositories = Repositories(keeping.home, clock)
+    workflows.add(Graphs(repositories, Cloner(means.allowed, settings.tokens())).workflow())
     breakers = Breakers()
     vitals = Vitals(keeping.store, history, breakers, toolbox.names(), clock)
     log.listen(vitals.hear)
@@ -152,7 +162,7 @@ async def running(
         driving = group.create_task(runner.run()) if drives != "none" else None
         learning = group.create_task(_learn(keeping.store, history)) if drives != "none" else None
         try:
-            yield Engine(parts, toolbox, history, vitals)
+            yield Engine(parts, toolbox, history, vitals, repositories)
         except Exception as error:  # noqa: BLE001 - the caller's own: raised below, outside the group that would wrap it
             raised = error
         finally:
@@ -163,9 +173,29 @@ async def running(
                 await runner.drain()
                 driving.cancel()
                 await asyncio.wait({driving})
+            await repositories.close()
             writing.cancel()
     if raised is not None:
         raise raised
+
+
+def means_from(settings: Settings) -> Means:
+    """What the settings give to the tools. Their secrets are kept out of the log like those of the environment."""
+    relay = relay_of(settings.smtp_url, settings.mail_from)
+    passwords = [relay.password] if relay and relay.password else []
+    return Means(
+        redactor=Redactor([*secrets_in(), *passwords, *secrets_of(settings.notify_targets)]),
+        allowed=Allowed.of([host.strip() for host in settings.private_hosts.split(",") if host.strip()]),
+        provider=chosen_provider(
+            searxng_url=settings.searxng_url,
+            brave_api_key=settings.brave_api_key,
+            tavily_api_key=settings.tavily_api_key,
+            brave_url=settings.brave_url,
+            tavily_url=settings.tavily_url,
+        ),
+        relay=relay,
+        targets=targets_of(settings.notify_targets),
+    )
 
 
 async def _learn(store: Store, history: History) -> None:

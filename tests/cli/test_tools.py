@@ -6,10 +6,10 @@ import pytest
 import yaml
 
 from belayer.cli.exits import Exit
-from belayer.tools.catalog import catalog
+from belayer.tools.catalog import Means, catalog
 from tests.cli.stage import Cli, read, write
 
-NAMES = [tool.name for tool in catalog()]
+NAMES = [tool.name for tool in catalog(Means())]
 
 
 def test_the_table_has_every_tool_with_its_past(cli: Cli) -> None:

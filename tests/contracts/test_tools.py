@@ -2,16 +2,19 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator
+import socket
+from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from belayer.engine import Session
 from belayer.execution.act import DidNotHappen, Happened
 from belayer.execution.policy import Reach
+from belayer.settings import read_settings
 from belayer.tools.catalog import catalog
 from belayer.tools.tool import AnyTool, Given
 from belayer.vocabulary.clock import SystemClock
@@ -20,13 +23,24 @@ from belayer.vocabulary.errors import ConfigurationError
 from belayer.vocabulary.events.event import Effect, Json, Status, StepStatus
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.events.steps import StepChanged
-from belayer.wiring import kept_in_memory
+from belayer.wiring import kept_in_memory, means_from
 from belayer.workspace.workspace import Workspace, Workspaces
 from tests.support.engines import engine_on, events_of
+from tests.support.mail_server import MailServer, taking_mail
+from tests.support.receiver import receiving
+from tests.support.search_provider import Page, searching
 from tests.support.site import Site, answer, serving
 
 HERE = "127.0.0.1"
-TOOLS = {tool.name: tool for tool in catalog(HERE)}
+SEARCHED, MAILED, TOLD = LISTENING = tuple(socket.create_server((HERE, 0)) for _ in range(3))
+CHANNELS: dict[str, Any] = {
+    "private_hosts": HERE,
+    "searxng_url": f"http://{HERE}:{SEARCHED.getsockname()[1]}",
+    "smtp_url": SecretStr(f"smtp://{HERE}:{MAILED.getsockname()[1]}"),
+    "mail_from": "bot@belayer.test",
+    "notify_targets": SecretStr(f"ops=webhook+http://{HERE}:{TOLD.getsockname()[1]}/#whsec_{'QUJD' * 8}"),
+}
+TOOLS = {tool.name: tool for tool in catalog(means_from(read_settings(**CHANNELS)))}
 FILES = {"a.txt": "one\ntwo\n", "b.txt": "other\n", "docs/c.md": "# C\n", "docs/deep/d.md": "# D\n"}
 
 
@@ -66,6 +80,27 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "files.delete": (Example({"path": "a.txt"}), Example({"path": "docs", "folder": True})),
     "http_fetch": (Example({"url": "http://SITE/page"}),),
+    "web_search": (
+        Example({"query": "rope"}),
+        Example({"query": "rope", "count": 3, "site": "climb.test", "freshness": "year"}),
+    ),
+    "email": (
+        Example({"to": ["ada@example.test"], "subject": "The rope", "text": "Hold it."}),
+        Example(
+            {
+                "to": ["ada@example.test"],
+                "bcc": ["eve@other.test"],
+                "subject": "Files",
+                "text": "Here.",
+                "html": "<p>Here.",
+                "attachments": ["a.txt", "docs/c.md"],
+            }
+        ),
+    ),
+    "notify": (
+        Example({"target": "ops", "text": "Done."}),
+        Example({"target": "ops", "text": "It fell.", "title": "The rope", "level": "failure"}),
+    ),
     "request_input": (
         Example({"prompt": "Who?"}, "Ada"),
         Example({"prompt": "Which?", "kind": "choice", "choices": ["a", "b"]}, "b"),
@@ -99,6 +134,24 @@ def workspace(tmp_path: Path) -> Workspace:
 async def site() -> AsyncGenerator[Site]:
     async with serving({"/page": answer("Hello.", content_type="text/plain")}) as serving_site:
         yield serving_site
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed() -> Generator[None]:
+    yield
+    for listening in LISTENING:
+        listening.close()
+
+
+@pytest.fixture(autouse=True)
+async def counterparts() -> AsyncGenerator[None]:
+    """Those whom searches, letters and notifications reach."""
+    async with (
+        searching([Page("The rope", "https://climb.test/rope", "How to hold it.")], listening=SEARCHED),
+        taking_mail(MailServer(), listening=MAILED),
+        receiving(listening=TOLD),
+    ):
+        yield
 
 
 def test_every_tool_has_an_example() -> None:
@@ -236,7 +289,7 @@ async def test_a_call_runs_as_a_step_and_is_on_record(
 ) -> None:
     keeping, params = kept_in_memory(tmp_path / "home"), example.at(site)
     plan: dict[str, Any] = {"steps": [{"id": "it", "tool": tool.name, "params": params}]}
-    async with engine_on(keeping, SystemClock(), private_hosts=HERE) as engine:
+    async with engine_on(keeping, SystemClock(), **CHANNELS) as engine:
         command = Start(workflow="plan", input={"plan": plan}, workspace=str(workspace.folder))
         session = engine.session(await engine.begin(command))
         await helped(session, example)

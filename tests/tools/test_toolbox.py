@@ -2,22 +2,22 @@
 
 import pytest
 
-from belayer.tools.catalog import catalog
+from belayer.tools.catalog import Means, catalog
 from belayer.tools.toolbox import Path, Toolbox
 from belayer.vocabulary.errors import ConfigurationError, UnknownTool
 from belayer.vocabulary.events.event import Json
 
-BOX = Toolbox(catalog())
+BOX = Toolbox(catalog(Means()))
 
 
 def test_every_tool_is_found_under_its_name() -> None:
-    assert BOX.names() == sorted(tool.name for tool in catalog())
+    assert BOX.names() == sorted(tool.name for tool in catalog(Means()))
     assert [BOX.named(name).name for name in BOX.names()] == BOX.names()
 
 
 def test_a_later_tool_takes_the_place_of_one_with_the_same_name() -> None:
     wait = BOX.named("wait")
-    assert Toolbox([*catalog(), wait]).names() == BOX.names()
+    assert Toolbox([*catalog(Means()), wait]).names() == BOX.names()
 
 
 @pytest.mark.parametrize(

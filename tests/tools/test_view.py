@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from belayer.execution.breaker import Breaker
 from belayer.sessions.history import ToolMetrics
-from belayer.tools.catalog import catalog
+from belayer.tools.catalog import Means, catalog
 from belayer.tools.view import view_tool
 from belayer.vocabulary.errors import TransientError
 from belayer.wiring import kept_in_memory
 from tests.support.engines import memory_engine
 
-TOOLS = {tool.name: tool for tool in catalog()}
+TOOLS = {tool.name: tool for tool in catalog(Means())}
 
 
 async def test_a_tool_is_shown_with_what_it_takes_and_what_it_does() -> None:

@@ -9,7 +9,7 @@ from belayer.api.door import Door, Doorkeeper
 from belayer.api.mcp import mount_mcp
 from belayer.api.pages import serve_pages
 from belayer.api.problems import MEDIA_TYPE, ProblemDetails, answer_problems
-from belayer.api.routes import decisions, execution, health, history, inbox, metrics, tools
+from belayer.api.routes import decisions, execution, health, history, inbox, metrics, repos, tools
 from belayer.engine import Engine
 from belayer.settings import Settings
 
@@ -69,6 +69,7 @@ def bare_app() -> FastAPI:
         inbox.router,
         tools.router,
         metrics.router,
+        repos.router,
     ):
         app.include_router(router)
     return app

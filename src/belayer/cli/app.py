@@ -14,6 +14,7 @@ from belayer.cli.commands import (
     decide,
     demo,
     doctor,
+    graph,
     history,
     look,
     mcp,
@@ -60,6 +61,7 @@ COMMANDS: dict[str, list[tuple[str, Callable[..., Any], str]]] = {
         ("checkpoint", history.checkpoint, "belayer checkpoint 0199a3f2 'before the release'"),
     ],
     "What may be done": [
+        ("graph", graph.graph, "belayer graph . impact shop.cart.Cart.add"),
         ("tools", tools.tools, "belayer tools files.write"),
     ],
     "Keep in order": [

@@ -21,6 +21,7 @@ _EXAMPLES: Mapping[str, Json] = {
     "source": "old.txt",
     "target": "new.txt",
     "prompt": "Which one?",
+    "to": ["ada@example.org"],
     "seconds": 60,
 }
 

@@ -173,8 +173,25 @@ class LimitReached(ResourceShort):
         self.limit = limit
 
 
+class CommandStopped(LimitReached):
+    """A command that may have had effects went beyond what it may use, so it is not tried again by itself."""
+
+    category = Category.LOGIC
+
+
 class ChildFailed(LogicError):
     """A program that was started for a step ended with an error."""
+
+
+class ScriptFailed(LogicError):
+    """A script failed, in this line if that is known, having printed this."""
+
+    def __init__(
+        self, detail: str, hint: str | None = None, line: int | None = None, output: Sequence[str] = ()
+    ) -> None:
+        super().__init__(detail, hint)
+        self.line = line
+        self.output = tuple(output)
 
 
 class FetchFailed(ConfigurationError):
@@ -213,6 +230,10 @@ class WorkspaceMissing(NotReady):
     """The folder that a session works in is not there."""
 
 
+class GraphMissing(NotReady):
+    """There is no graph of this repository yet."""
+
+
 class SessionFailed(BelayerError):
     """A session ended without a result."""
 
@@ -235,6 +256,10 @@ class UnknownSession(Refused):
 
 class UnknownArtifact(Refused):
     """The session has made nothing of this name."""
+
+
+class UnknownRepository(Refused):
+    """There is no graph of such a repository."""
 
 
 class AmbiguousPrefix(Refused):
@@ -287,6 +312,22 @@ class UnfitPlan(UnfitInput):
             f"The plan has {count}; nothing was run.\n  " + "\n  ".join(shown),
             "Correct these, then try again.",
         )
+
+
+class UnknownSymbol(Refused):
+    """Nothing in the graph has this name; `suggestions` are ids of things with names like it."""
+
+    def __init__(self, detail: str, hint: str | None = None, suggestions: Sequence[str] = ()) -> None:
+        super().__init__(detail, hint)
+        self.suggestions = tuple(suggestions)
+
+
+class AmbiguousSymbol(Refused):
+    """Several things in the graph have this name; `suggestions` are their ids."""
+
+    def __init__(self, detail: str, hint: str | None = None, suggestions: Sequence[str] = ()) -> None:
+        super().__init__(detail, hint)
+        self.suggestions = tuple(suggestions)
 
 
 class WorkspaceMoved(Refused):
@@ -361,6 +402,10 @@ class NewerEvent(StoreError):
 
 class CorruptSnapshot(StoreError):
     """A kept state of a workspace is damaged or gone."""
+
+
+class CorruptGraph(StoreError):
+    """A stored graph is damaged."""
 
 
 class CorruptLog(StoreError):

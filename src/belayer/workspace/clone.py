@@ -79,6 +79,14 @@ class Cloner:
             )
         return found[1].decode()
 
+    def here(self, folder: Path) -> str | None:
+        """The commit whose files are in `folder/tree`; None if they are not all there."""
+        try:
+            at = (folder / "git" / "HEAD").read_text(encoding="utf-8").strip()
+        except OSError:
+            return None
+        return at if (folder / "tree").is_dir() and not at.startswith("ref:") else None
+
     async def fetch(self, url: RepoUrl, folder: Path, hear: Hear) -> str:
         """Bring HEAD into `folder/git` and its files into `folder/tree`; the commit that they are at."""
         git = await self._git(url, folder)

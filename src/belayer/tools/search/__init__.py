@@ -1,0 +1,1 @@
+"""Those who search the web for us, one file each."""

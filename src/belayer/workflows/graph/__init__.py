@@ -1,0 +1,1 @@
+"""Repositories that Belayer has looked at: fetched, read into a graph, and asked about."""
