@@ -476,6 +476,206 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/repos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Repos
+         * @description Every repository that there is a graph of.
+         */
+        get: operations["repos_api_repos_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Repo
+         * @description One repository: where it is from, which commit, and how large its graph is.
+         */
+        get: operations["repo_api_repos__repo_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dependencies
+         * @description What a module imports and is imported by, calls and is called by.
+         */
+        get: operations["dependencies_api_repos__repo_id__dependencies_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Endpoints
+         * @description The requests that are served, all or by a pattern.
+         */
+        get: operations["endpoints_api_repos__repo_id__endpoints_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Graph
+         * @description The graph, or the best connected part of it.
+         */
+        get: operations["graph_api_repos__repo_id__graph_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Impact
+         * @description What a change reaches, with the path that explains each hit, the tests to run and the risk.
+         */
+        get: operations["impact_api_repos__repo_id__impact_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/modules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Modules
+         * @description The modules, by path, all or with a tag.
+         */
+        get: operations["modules_api_repos__repo_id__modules_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Neighbours
+         * @description A node, what is around it, and every link among these.
+         */
+        get: operations["neighbours_api_repos__repo_id__neighbours_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/risk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Risk
+         * @description How much can go wrong when these change, and why.
+         */
+        get: operations["risk_api_repos__repo_id__risk_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repos/{repo_id}/symbols": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Symbols
+         * @description Symbols by name, the best fit first.
+         */
+        get: operations["symbols_api_repos__repo_id__symbols_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools": {
         parameters: {
             query?: never;
@@ -490,6 +690,26 @@ export interface paths {
         get: operations["tools_api_tools_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/clone-and-generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clone And Generate
+         * @description Fetch a repository and build its graph, in a session that can be followed.
+         */
+        post: operations["clone_and_generate_clone_and_generate_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -574,7 +794,7 @@ export interface components {
             replaces?: string | null;
             /** Request Id */
             request_id: string;
-            risk?: components["schemas"]["Risk"] | null;
+            risk?: components["schemas"]["belayer__vocabulary__rules__Risk"] | null;
             /** Shown */
             shown?: unknown;
             /** Targets */
@@ -610,7 +830,7 @@ export interface components {
             replaces?: string | null;
             /** Request Id */
             request_id: string;
-            risk?: components["schemas"]["Risk"] | null;
+            risk?: components["schemas"]["belayer__vocabulary__rules__Risk"] | null;
             /** Shown */
             shown?: unknown;
             /** Targets */
@@ -732,6 +952,27 @@ export interface components {
             workspace?: string | null;
         };
         /**
+         * Risk
+         * @description How much can go wrong when the targets change: 0 to 100, and why.
+         */
+        belayer__codegraph__answers__Risk: {
+            /**
+             * Level
+             * @enum {string}
+             */
+            level: "low" | "medium" | "high";
+            /** Reasons */
+            reasons: components["schemas"]["Reason"][];
+            /** Score */
+            score: number;
+        };
+        /**
+         * Risk
+         * @description How bad it could get.
+         * @enum {string}
+         */
+        belayer__vocabulary__rules__Risk: "low" | "medium" | "high";
+        /**
          * BreakerChangedData
          * @description A circuit breaker opened, closed, or lets one call through to see.
          */
@@ -837,6 +1078,38 @@ export interface components {
             type: "budget";
         };
         /**
+         * Built
+         * @description What a build came to. `rebuilt` says why a store that was there was not used.
+         */
+        Built: {
+            /** Broken */
+            broken: string[];
+            /** Edges */
+            edges: number;
+            /** Files */
+            files: number;
+            /** Languages */
+            languages: {
+                [key: string]: number;
+            };
+            /** Nodes */
+            nodes: number;
+            /** Parsed */
+            parsed: number;
+            /** Rebuilt */
+            rebuilt: string | null;
+            /** Relinked */
+            relinked: number;
+            /** Seconds */
+            seconds: number;
+            /** Skipped */
+            skipped: {
+                [key: string]: number;
+            };
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * Category
          * @description What kind of trouble it is, and so who can mend it.
          * @enum {string}
@@ -915,6 +1188,52 @@ export interface components {
             checkpoints: components["schemas"]["CheckpointListed"][];
         };
         /**
+         * CloneBody
+         * @description What to look at: https, ssh, or a folder of the machine that Belayer runs on.
+         */
+        CloneBody: {
+            /** Repo Url */
+            repo_url: string;
+        };
+        /**
+         * Dependencies
+         * @description What a module (or symbol) imports and is imported by, calls and is called by: one reference away.
+         */
+        Dependencies: {
+            /** Callees */
+            callees: components["schemas"]["Use"][];
+            /** Callers */
+            callers: components["schemas"]["Use"][];
+            /** Imported By */
+            imported_by: components["schemas"]["ModuleLink"][];
+            /** Imports */
+            imports: components["schemas"]["ModuleLink"][];
+            target: components["schemas"]["Symbol"];
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
+         * Dot
+         * @description A node of a drawing.
+         */
+        Dot: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Label */
+            label: string;
+            /** Line */
+            line: number;
+            /** Path */
+            path: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "target" | "hit" | "test" | "endpoint" | "plain";
+        };
+        /**
          * DoubtRaisedData
          * @description A step had begun and nobody knows how it ended.
          */
@@ -955,6 +1274,53 @@ export interface components {
          * @enum {string}
          */
         Effect: "read" | "write" | "external";
+        /**
+         * Endpoint
+         * @description A request that is served here.
+         */
+        Endpoint: {
+            /** Framework */
+            framework: string | null;
+            handler: components["schemas"]["Symbol"] | null;
+            /** Id */
+            id: string;
+            /** Line */
+            line: number;
+            /** Method */
+            method: string;
+            /** Path */
+            path: string;
+            /** Route */
+            route: string;
+        };
+        /**
+         * EndpointHit
+         * @description An endpoint that a change reaches.
+         */
+        EndpointHit: {
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "resolved" | "inferred" | "by-name";
+            /** Depth */
+            depth: number;
+            endpoint: components["schemas"]["Endpoint"];
+            /** Why */
+            why: components["schemas"]["Link"][];
+        };
+        /**
+         * Endpoints
+         * @description The endpoints that fit a pattern.
+         */
+        Endpoints: {
+            /** Endpoints */
+            endpoints: components["schemas"]["Endpoint"][];
+            /** Total */
+            total: number;
+            /** Truncated */
+            truncated: boolean;
+        };
         /**
          * ErrorMetData
          * @description Something went wrong that the session could not mend.
@@ -1019,6 +1385,57 @@ export interface components {
             seq?: number | null;
         };
         /**
+         * Found
+         * @description A symbol that a search found; `fit` says how: exact, prefix, parts, substring or letters.
+         */
+        Found: {
+            /**
+             * Fit
+             * @enum {string}
+             */
+            fit: "exact" | "prefix" | "parts" | "substring" | "letters";
+            symbol: components["schemas"]["Symbol"];
+        };
+        /**
+         * Generating
+         * @description A graph on its way, or, to one who waited, made.
+         */
+        Generating: {
+            /** Cached */
+            cached?: boolean | null;
+            /** Commit */
+            commit?: string | null;
+            graph?: components["schemas"]["Built"] | null;
+            /** Name */
+            name?: string | null;
+            /** Repo Id */
+            repo_id: string;
+            /** Session Id */
+            session_id: string;
+            status: components["schemas"]["Status"];
+        };
+        /**
+         * Graph
+         * @description The graph, or the best connected part of it, for a drawing.
+         */
+        Graph: {
+            /**
+             * Level
+             * @enum {string}
+             */
+            level: "modules" | "symbols";
+            /** Links */
+            links: components["schemas"]["Link"][];
+            /** Nodes */
+            nodes: components["schemas"]["Symbol"][];
+            /** Total Links */
+            total_links: number;
+            /** Total Nodes */
+            total_nodes: number;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * Health
          * @description How the server is; `reasons` say why when it is degraded.
          */
@@ -1043,6 +1460,22 @@ export interface components {
             workers: number;
         };
         /**
+         * Hit
+         * @description A symbol that a change reaches (or that is needed). `why` leads from it to what was asked about.
+         */
+        Hit: {
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "resolved" | "inferred" | "by-name";
+            /** Depth */
+            depth: number;
+            symbol: components["schemas"]["Symbol"];
+            /** Why */
+            why: components["schemas"]["Link"][];
+        };
+        /**
          * HourSummary
          * @description How many sessions began in the hour from `at` on, and how many ended how.
          */
@@ -1060,6 +1493,38 @@ export interface components {
             failed: number;
             /** Started */
             started: number;
+        };
+        /**
+         * Impact
+         * @description What a change of the targets reaches, or what they need. Nearest and surest first.
+         */
+        Impact: {
+            /** Depth */
+            depth: number;
+            /**
+             * Direction
+             * @enum {string}
+             */
+            direction: "dependents" | "dependencies";
+            /** Endpoints */
+            endpoints: components["schemas"]["EndpointHit"][];
+            /**
+             * Least
+             * @enum {string}
+             */
+            least: "resolved" | "inferred" | "by-name";
+            /** Modules */
+            modules: components["schemas"]["ModuleHit"][];
+            risk: components["schemas"]["belayer__codegraph__answers__Risk"];
+            /** Symbols */
+            symbols: components["schemas"]["Hit"][];
+            /** Targets */
+            targets: components["schemas"]["Symbol"][];
+            /** Tests */
+            tests: components["schemas"]["TestHit"][];
+            totals: components["schemas"]["Totals"];
+            /** Truncated */
+            truncated: boolean;
         };
         /**
          * Inbox
@@ -1240,6 +1705,39 @@ export interface components {
             type: "limit";
         };
         /**
+         * Link
+         * @description One reference: `source` refers to `target`, in the source's file at this place.
+         *
+         *     `count` is more than 1 where several references are told as one; the place is then the first one's.
+         */
+        Link: {
+            /** Column */
+            column: number;
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "resolved" | "inferred" | "by-name";
+            /**
+             * Count
+             * @default 1
+             */
+            count?: number;
+            /** Line */
+            line: number;
+            /** Path */
+            path: string;
+            /**
+             * Relation
+             * @enum {string}
+             */
+            relation: "contains" | "imports" | "calls" | "inherits" | "overrides" | "uses" | "serves" | "tests";
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+        };
+        /**
          * LoggedData
          * @description A line the workflow wants in the session's story.
          */
@@ -1324,6 +1822,103 @@ export interface components {
          */
         Mode: "hitl" | "autonomous";
         /**
+         * Module
+         * @description A module and how it stands among the others.
+         */
+        Module: {
+            /** Dependencies */
+            dependencies: number;
+            /** Dependents */
+            dependents: number;
+            /** Is Broken */
+            is_broken: boolean;
+            /** Language */
+            language: string;
+            /** Lines */
+            lines: number;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Symbols */
+            symbols: number;
+            /** Tags */
+            tags: string[];
+        };
+        /**
+         * ModuleHit
+         * @description A module that a change reaches, by the nearest and surest of its symbols.
+         */
+        ModuleHit: {
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "resolved" | "inferred" | "by-name";
+            /** Depth */
+            depth: number;
+            /** Is Test */
+            is_test: boolean;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Symbols */
+            symbols: number;
+            /** Why */
+            why: components["schemas"]["Link"][];
+        };
+        /**
+         * ModuleLink
+         * @description Another module, and how many references of each kind lead there (or come from there).
+         */
+        ModuleLink: {
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "resolved" | "inferred" | "by-name";
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** References */
+            references: number;
+            /** Relations */
+            relations: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * Modules
+         * @description A page of modules, by path. `after` begins the next page; None when this is the last.
+         */
+        Modules: {
+            /** After */
+            after: string | null;
+            /** Modules */
+            modules: components["schemas"]["Module"][];
+            /** Tags */
+            tags: {
+                [key: string]: number;
+            };
+            /** Total */
+            total: number;
+        };
+        /**
+         * Neighbours
+         * @description A node, what is around it, and every link among these.
+         */
+        Neighbours: {
+            center: components["schemas"]["Symbol"];
+            /** Links */
+            links: components["schemas"]["Link"][];
+            /** Nodes */
+            nodes: components["schemas"]["Symbol"][];
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * Origin
          * @description The session and event that a fork begins from.
          */
@@ -1363,6 +1958,18 @@ export interface components {
             status: components["schemas"]["Status"];
             /** Title */
             title: string;
+        };
+        /**
+         * Picture
+         * @description A drawing as data. Both ends of every edge are among the nodes.
+         */
+        Picture: {
+            /** Edges */
+            edges: components["schemas"]["Stroke"][];
+            /** Nodes */
+            nodes: components["schemas"]["Dot"][];
+            /** Truncated */
+            truncated: boolean;
         };
         /**
          * PlannedData
@@ -1520,6 +2127,23 @@ export interface components {
             step: number;
         };
         /**
+         * Reason
+         * @description One part of a risk: what was counted, how much that adds to the score, and the sentence for a person.
+         */
+        Reason: {
+            /**
+             * Factor
+             * @enum {string}
+             */
+            factor: "fan_in" | "fan_out" | "spread" | "endpoints" | "untested" | "churn";
+            /** Points */
+            points: number;
+            /** Text */
+            text: string;
+            /** Value */
+            value: number | null;
+        };
+        /**
          * RehomedData
          * @description The session is a copy that goes its own way: a fork, or one that was imported.
          *
@@ -1569,6 +2193,36 @@ export interface components {
             reason?: string | null;
             /** Request Id */
             request_id: string;
+        };
+        /**
+         * Repos
+         * @description Every repository that there is a graph of.
+         */
+        Repos: {
+            /** Repos */
+            repos: components["schemas"]["Repository"][];
+        };
+        /**
+         * Repository
+         * @description A repository and what its graph was built from. `commit` is None for a folder that is read as it is.
+         */
+        Repository: {
+            built?: components["schemas"]["Built"] | null;
+            /** Built At */
+            built_at?: string | null;
+            /** Commit */
+            commit?: string | null;
+            /**
+             * Folder
+             * Format: path
+             */
+            folder: string;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Source */
+            source: string;
         };
         /**
          * RespondBody
@@ -1705,12 +2359,6 @@ export interface components {
             changes: components["schemas"]["FileChange"][];
         };
         /**
-         * Risk
-         * @description How bad it could get.
-         * @enum {string}
-         */
-        Risk: "low" | "medium" | "high";
-        /**
          * Rule
          * @description A verdict on every call that fits all that is said here. Patterns are globs: `files.*`, `docs/**`, `*.test.org`.
          *
@@ -1726,7 +2374,7 @@ export interface components {
             note?: string | null;
             /** Path */
             path?: string | null;
-            risk?: components["schemas"]["Risk"] | null;
+            risk?: components["schemas"]["belayer__vocabulary__rules__Risk"] | null;
             /** Tool */
             tool?: string | null;
             /** Usd */
@@ -2120,6 +2768,25 @@ export interface components {
             reason?: string | null;
         };
         /**
+         * Stroke
+         * @description An edge of a drawing.
+         */
+        Stroke: {
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "resolved" | "inferred" | "by-name";
+            /** Count */
+            count: number;
+            /** Relation */
+            relation: string;
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+        };
+        /**
          * Suggestion
          * @description A rule, and how often a person said yes to what it would allow.
          */
@@ -2135,6 +2802,67 @@ export interface components {
         Suggestions: {
             /** Suggestions */
             suggestions: components["schemas"]["Suggestion"][];
+        };
+        /**
+         * Symbol
+         * @description A node: a module, class, function, method or endpoint, and where it stands.
+         */
+        Symbol: {
+            /** End Line */
+            end_line: number;
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "module" | "class" | "function" | "method" | "endpoint";
+            /** Language */
+            language: string;
+            /** Line */
+            line: number;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+        };
+        /**
+         * Symbols
+         * @description What a search found, best first.
+         */
+        Symbols: {
+            /** Symbols */
+            symbols: components["schemas"]["Found"][];
+            /** Total */
+            total: number;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
+         * TestHit
+         * @description A test to run. `reaches` counts the changed things it comes to; `is_named_after` says that its file or name is
+         *     made of theirs (test_cart for cart). Best first.
+         */
+        TestHit: {
+            /**
+             * Confidence
+             * @enum {string}
+             */
+            confidence: "resolved" | "inferred" | "by-name";
+            /** Depth */
+            depth: number;
+            /** Is Named After */
+            is_named_after: boolean;
+            /** Reaches */
+            reaches: number;
+            symbol: components["schemas"]["Symbol"];
+            /** Why */
+            why: components["schemas"]["Link"][];
         };
         /**
          * ToolMetrics
@@ -2274,6 +3002,20 @@ export interface components {
             timeout: number;
         };
         /**
+         * Totals
+         * @description How many there are, whatever the limit leaves out.
+         */
+        Totals: {
+            /** Endpoints */
+            endpoints: number;
+            /** Modules */
+            modules: number;
+            /** Symbols */
+            symbols: number;
+            /** Tests */
+            tests: number;
+        };
+        /**
          * TrialBody
          * @description A rule to be held against the past.
          */
@@ -2334,6 +3076,15 @@ export interface components {
              * @default 0
              */
             usd?: number;
+        };
+        /**
+         * Use
+         * @description A reference over the border of what was asked about: `inner` is ours, `outer` the other one.
+         */
+        Use: {
+            inner: components["schemas"]["Symbol"];
+            link: components["schemas"]["Link"];
+            outer: components["schemas"]["Symbol"];
         };
         /**
          * Verdict
@@ -5618,6 +6369,1281 @@ export interface operations {
             };
         };
     };
+    repos_api_repos_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Repos"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    repo_api_repos__repo_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Repository"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    dependencies_api_repos__repo_id__dependencies_get: {
+        parameters: {
+            query: {
+                /** @description The answer, or a drawing of it. */
+                format?: "json" | "picture" | "dot" | "mermaid";
+                /** @description Edges that are less sure are not followed. */
+                least?: "resolved" | "inferred" | "by-name";
+                limit?: number;
+                /** @description A path, dotted name, id or symbol. */
+                module: string;
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dependencies"] | components["schemas"]["Picture"];
+                    "text/vnd.graphviz": string;
+                    "text/vnd.mermaid": string;
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    endpoints_api_repos__repo_id__endpoints_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `GET /users/42`, `/users/*`, or a part of the route. */
+                path?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Endpoints"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    graph_api_repos__repo_id__graph_get: {
+        parameters: {
+            query?: {
+                /** @description The answer, or a drawing of it. */
+                format?: "json" | "picture" | "dot" | "mermaid";
+                /** @description Edges that are less sure are not followed. */
+                least?: "resolved" | "inferred" | "by-name";
+                level?: "modules" | "symbols";
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Graph"] | components["schemas"]["Picture"];
+                    "text/vnd.graphviz": string;
+                    "text/vnd.mermaid": string;
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    impact_api_repos__repo_id__impact_get: {
+        parameters: {
+            query: {
+                depth?: number;
+                direction?: "dependents" | "dependencies";
+                /** @description The answer, or a drawing of it. */
+                format?: "json" | "picture" | "dot" | "mermaid";
+                /** @description Edges that are less sure are not followed. */
+                least?: "resolved" | "inferred" | "by-name";
+                limit?: number;
+                /** @description Paths, dotted names, ids or symbol names; may be given again. */
+                module: string[];
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Impact"] | components["schemas"]["Picture"];
+                    "text/vnd.graphviz": string;
+                    "text/vnd.mermaid": string;
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    modules_api_repos__repo_id__modules_get: {
+        parameters: {
+            query?: {
+                after?: string | null;
+                limit?: number;
+                /** @description A part of the path or name. */
+                q?: string | null;
+                tag?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Modules"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    neighbours_api_repos__repo_id__neighbours_get: {
+        parameters: {
+            query: {
+                depth?: number;
+                /** @description The answer, or a drawing of it. */
+                format?: "json" | "picture" | "dot" | "mermaid";
+                /** @description Edges that are less sure are not followed. */
+                least?: "resolved" | "inferred" | "by-name";
+                limit?: number;
+                /** @description A path, dotted name, id or symbol. */
+                node: string;
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Neighbours"] | components["schemas"]["Picture"];
+                    "text/vnd.graphviz": string;
+                    "text/vnd.mermaid": string;
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    risk_api_repos__repo_id__risk_get: {
+        parameters: {
+            query: {
+                /** @description Paths, dotted names, ids or symbol names; may be given again. */
+                module: string[];
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["belayer__codegraph__answers__Risk"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    symbols_api_repos__repo_id__symbols_get: {
+        parameters: {
+            query: {
+                limit?: number;
+                q: string;
+            };
+            header?: never;
+            path: {
+                /** @description An id, or how it begins. */
+                repo_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Symbols"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
     tools_api_tools_get: {
         parameters: {
             query?: never;
@@ -5634,6 +7660,141 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Tools"];
+                };
+            };
+            /** @description The request names another host, or cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description A page of another site sent it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The state of things does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not say that it is JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description It does not fit. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description As many sessions are live as may be. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description Something went wrong inside. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description The store cannot be used now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+        };
+    };
+    clone_and_generate_clone_and_generate_post: {
+        parameters: {
+            query?: {
+                /** @description Answer when the graph is there, or a person is needed. */
+                wait?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloneBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generating"];
+                };
+            };
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generating"];
                 };
             };
             /** @description The request names another host, or cannot be read. */
