@@ -27,6 +27,7 @@ from belayer.sessions.rewind import restoring, snapshot_at, workspace_of
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, copied, fold, needs_fold
 from belayer.sessions.store import Changes, Mark, Wanted
+from belayer.tools.mcp_servers import McpServers
 from belayer.tools.suggestions import Suggestion, suggested
 from belayer.tools.toolbox import Toolbox
 from belayer.tools.trial import Trial, calls_of, tried
@@ -78,10 +79,17 @@ class Engine:
     """Everything one can do with sessions."""
 
     def __init__(
-        self, parts: Parts, tools: Toolbox, history: History, vitals: Vitals, repositories: Repositories
+        self,
+        parts: Parts,
+        tools: Toolbox,
+        history: History,
+        vitals: Vitals,
+        repositories: Repositories,
+        servers: McpServers,
     ) -> None:
         self._parts = parts
         self.repositories = repositories
+        self.servers = servers
         self._tools = tools
         self._history = history
         self._vitals = vitals

@@ -37,6 +37,7 @@ _ONLY_FROM_ENVIRONMENT = {
     "smtp_url",
     "mail_from",
     "notify_targets",
+    "mcp_servers",
 }
 _SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY")
 
@@ -75,6 +76,7 @@ class Settings(BaseSettings):
     smtp_url: SecretStr | None = None
     mail_from: str | None = None
     notify_targets: SecretStr | None = None
+    mcp_servers: Path | None = None
 
     def tokens(self) -> dict[str, str]:
         """The tokens for repositories, by host."""

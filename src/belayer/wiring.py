@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import structlog
 
+from belayer.codemode.machines import Machines
 from belayer.engine import Engine
 from belayer.execution.executor import Breakers
 from belayer.execution.limits import Limits
@@ -28,10 +29,16 @@ from belayer.sessions.store import Store
 from belayer.sessions.stores.memory import MemoryStore
 from belayer.sessions.stores.sqlite import SqliteStore
 from belayer.settings import Settings, read_settings, secrets_in
+from belayer.tools.browser import Browsers
 from belayer.tools.catalog import Means, catalog
+from belayer.tools.code import code
+from belayer.tools.mcp.configured import read_servers_file
+from belayer.tools.mcp.configured import secrets_of as secrets_of_servers
+from belayer.tools.mcp_servers import McpServers
 from belayer.tools.search.choice import chosen_provider
 from belayer.tools.smtp import relay_of
-from belayer.tools.targets import secrets_of, targets_of
+from belayer.tools.targets import secrets_of as secrets_of_targets
+from belayer.tools.targets import targets_of
 from belayer.tools.tool import AnyTool
 from belayer.tools.toolbox import Toolbox
 from belayer.vocabulary.addresses import Allowed
@@ -122,47 +129,60 @@ async def running(
     tools: Iterable[AnyTool] = (),
 ) -> AsyncGenerator[Engine]:
     """The engine on what is kept, with its tasks; on leaving, steps under way get their grace."""
-    means = means_from(settings)
-    redactor = means.redactor
-    log = Log(keeping.store, clock, redactor)
-    feed = Feed(keeping.store, clock)
-    log.listen(feed.publish)
-    history = History()
-    log.listen(history.hear)
-    workspaces = Workspaces(keeping.home)
-    toolbox = Toolbox([*catalog(means), *tools])
-    workflows.add(Plans(toolbox, workspaces, history, clock).workflow())
-    repositories = Repositories(keeping.home, clock)
-    workflows.add(Graphs(repositories, Cloner(means.allowed, settings.tokens())).workflow())
-    breakers = Breakers()
-    vitals = Vitals(keeping.store, history, breakers, toolbox.names(), clock)
-    log.listen(vitals.hear)
-    parts = Parts(
-        keeping.store,
-        log,
-        feed,
-        keeping.blobs,
-        redactor,
-        clock,
-        keeping.drivers,
-        workflows,
-        breakers,
-        RetryPolicy(retries=settings.max_retries),
-        Limits(clock),
-        Rulebook(keeping.home),
-        workspaces,
-        settings.grace,
-    )
+    means, workspaces = means_from(settings), Workspaces(keeping.home)
+    async with furnished(keeping, means, workspaces, clock, tools) as furniture:
+        toolbox = furniture.toolbox
+        log = Log(keeping.store, clock, means.redactor)
+        feed = Feed(keeping.store, clock)
+        log.listen(feed.publish)
+        history = History()
+        log.listen(history.hear)
+        repositories = Repositories(keeping.home, clock)
+        workflows.add(Plans(toolbox, workspaces, history, clock).workflow())
+        workflows.add(Graphs(repositories, Cloner(means.allowed, settings.tokens())).workflow())
+        breakers = Breakers()
+        vitals = Vitals(keeping.store, history, breakers, toolbox.names(), clock)
+        log.listen(vitals.hear)
+        parts = Parts(
+            keeping.store,
+            log,
+            feed,
+            keeping.blobs,
+            means.redactor,
+            clock,
+            keeping.drivers,
+            workflows,
+            breakers,
+            RetryPolicy(retries=settings.max_retries),
+            Limits(clock),
+            Rulebook(keeping.home),
+            workspaces,
+            settings.grace,
+        )
+        engine = Engine(parts, toolbox, history, vitals, repositories, furniture.servers)
+        async with (
+            tracing(log, settings.otlp_endpoint, toolbox.names()),
+            aclosing(repositories),
+            _at_work(parts, drives, settings, history),
+        ):
+            yield engine
+
+
+@asynccontextmanager
+async def _at_work(
+    parts: Parts, drives: Drives, settings: Settings, history: History
+) -> AsyncGenerator[None]:
+    """The tasks of an engine, for as long as the block lasts."""
     only = drives if isinstance(drives, set) else None
     runner = Runner(parts, Habits(settings.concurrency, settings.session_timeout, only))
     raised: Exception | None = None
-    async with tracing(log, settings.otlp_endpoint, toolbox.names()), asyncio.TaskGroup() as group:
-        writing = group.create_task(log.run())
-        hearing = group.create_task(_hear_others(keeping.store, feed, runner))
+    async with asyncio.TaskGroup() as group:
+        writing = group.create_task(parts.log.run())
+        hearing = group.create_task(_hear_others(parts.store, parts.feed, runner))
         driving = group.create_task(runner.run()) if drives != "none" else None
-        learning = group.create_task(_learn(keeping.store, history)) if drives != "none" else None
+        learning = group.create_task(_learn(parts.store, history)) if drives != "none" else None
         try:
-            yield Engine(parts, toolbox, history, vitals, repositories)
+            yield
         except Exception as error:  # noqa: BLE001 - the caller's own: raised below, outside the group that would wrap it
             raised = error
         finally:
@@ -173,18 +193,42 @@ async def running(
                 await runner.drain()
                 driving.cancel()
                 await asyncio.wait({driving})
-            await repositories.close()
             writing.cancel()
     if raised is not None:
         raise raised
 
 
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """The tools, and what some of them need for as long as the engine is open."""
+
+    toolbox: Toolbox
+    servers: McpServers
+
+
+@asynccontextmanager
+async def furnished(
+    keeping: Keeping, means: Means, workspaces: Workspaces, clock: Clock, others: Iterable[AnyTool]
+) -> AsyncGenerator[Furniture]:
+    """The tools on these means; machines, browsers and servers are started when they are first needed."""
+    home = keeping.home
+    async with AsyncExitStack() as stack:
+        machines = await stack.enter_async_context(Machines(home / "machines" if home else None))
+        browsers = await stack.enter_async_context(Browsers(means.allowed))
+        own = [*catalog(means), *browsers.tools(), code(lambda: toolbox, workspaces, machines)]
+        servers = McpServers(means.servers, home, taken=[tool.name for tool in own], clock=clock)
+        await stack.enter_async_context(servers)
+        toolbox = Toolbox([*own, *servers.tools(), *others])
+        yield Furniture(toolbox, servers)
+
+
 def means_from(settings: Settings) -> Means:
     """What the settings give to the tools. Their secrets are kept out of the log like those of the environment."""
     relay = relay_of(settings.smtp_url, settings.mail_from)
-    passwords = [relay.password] if relay and relay.password else []
+    servers = read_servers_file(settings.mcp_servers) if settings.mcp_servers else {}
+    secrets = [*secrets_in(), *secrets_of_targets(settings.notify_targets), *secrets_of_servers(servers)]
     return Means(
-        redactor=Redactor([*secrets_in(), *passwords, *secrets_of(settings.notify_targets)]),
+        redactor=Redactor([*secrets, *([relay.password] if relay and relay.password else [])]),
         allowed=Allowed.of([host.strip() for host in settings.private_hosts.split(",") if host.strip()]),
         provider=chosen_provider(
             searxng_url=settings.searxng_url,
@@ -195,6 +239,7 @@ def means_from(settings: Settings) -> Means:
         ),
         relay=relay,
         targets=targets_of(settings.notify_targets),
+        servers=servers,
     )
 
 

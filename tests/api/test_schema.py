@@ -19,7 +19,9 @@ from belayer.engine import Engine, Session
 from tests.api.visiting import app_on
 from tests.api.work import asking, echoing, writes
 from tests.support.engines import home_engine, memory_engine
+from tests.support.git_server import repository
 from tests.support.servers import Address, serving
+from tests.support.shop import SHOP
 
 PLACES = ("waiting", "approval", "paused", "interrupted", "cancelled", "completed", "failed", "nobody")
 """Where the sessions of the server are; nobody is at the last."""
@@ -33,7 +35,10 @@ def pointed(schema: dict[str, Any]) -> dict[str, Any]:
             for parameter in operation.get("parameters", ()):
                 if parameter["name"] == "session_id":
                     parameter["schema"] = {"enum": list(PLACES)}
+                if parameter["name"] == "repo_id":
+                    parameter["schema"] = {"enum": ["shop", "nobody"]}
     schema["components"]["schemas"]["StartBody"]["properties"]["workflow"] = {"enum": ["asking", "echoing"]}
+    schema["components"]["schemas"]["CloneBody"]["properties"]["repo_url"] = {"enum": ["/nowhere", "ext::id"]}
     return schema
 
 
@@ -59,12 +64,18 @@ class Busy:
         place = (case.path_parameters or {}).get("session_id")
         if isinstance(place, str) and place in self.ids:
             case.path_parameters["session_id"] = self.ids[place]
+        if (case.path_parameters or {}).get("repo_id") == "shop":
+            case.path_parameters["repo_id"] = self.ids["shop"]
 
 
 @asynccontextmanager
 async def busy_server(home: Path) -> AsyncGenerator[Busy]:
     async with home_engine(home, asking, echoing) as engine, serving(engine) as address:
-        yield Busy(address, {place: (await brought(engine, place)).id for place in PLACES[:-1]})
+        ids: dict[str, str] = {place: (await brought(engine, place)).id for place in PLACES[:-1]}
+        repository(home / "shop", SHOP)
+        shop = engine.repositories.in_folder(home / "shop")
+        await engine.repositories.build(shop, None, lambda _progress: None)
+        yield Busy(address, {**ids, "shop": shop.id})
 
 
 async def brought(engine: Engine, place: str) -> Session:
@@ -116,7 +127,7 @@ def test_what_is_made_up_from_the_schema_gets_a_documented_answer(
 
 
 def test_sessions_led_from_one_operation_to_the_next_get_documented_answers(busy: Busy) -> None:
-    class Led(described.as_state_machine()):
+    class Led(described.exclude(tag="repositories").as_state_machine()):
         """Follows the ids that one answer gives into the next request."""
 
         def call(self, case: schemathesis.Case, **options: Any) -> Any:

@@ -287,6 +287,7 @@ def _sleeps(state: SessionState) -> bool:
 def _signatures(engine: Engine) -> Iterator[str]:
     """What a plan's steps can use, on a line each: `?` marks what may be left out."""
     for tool in engine.toolbox.tools():
-        fields = tool.params.model_fields.items()
-        takes = ", ".join(name if field.is_required() else f"{name}?" for name, field in fields)
+        schema = tool.params.model_json_schema()
+        needed = schema.get("required", ())
+        takes = ", ".join(name if name in needed else f"{name}?" for name in schema.get("properties", ()))
         yield f"- {tool.name}({takes}): {tool.about}"

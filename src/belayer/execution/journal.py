@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from belayer.sessions.record import Record, in_force
+from belayer.vocabulary.clock import to_micros
 from belayer.vocabulary.errors import Category
 from belayer.vocabulary.events.event import Effect, Snapshot, StepStatus, Usage
 from belayer.vocabulary.events.lifecycle import (
@@ -21,6 +22,8 @@ from belayer.vocabulary.rules import Rule
 
 GATE = "#gate/"
 STEP, SKIP, QUESTION, APPROVAL = "step", "skip", "question", "approval"
+Moment = tuple[int, int]
+"""When something came (microseconds), and its place in the log."""
 _ENDED = (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
 
 
@@ -68,6 +71,7 @@ class Journal:
     )
     answers: dict[RequestId, Responded] = field(default_factory=dict[RequestId, Responded])
     kinds: dict[str, str] = field(default_factory=dict[str, str])
+    ended: dict[str, Moment] = field(default_factory=dict[str, Moment])
     grants: int = 1
     remembered: list[Rule] = field(default_factory=list[Rule])
     unrestored: Snapshot | None = None
@@ -75,6 +79,24 @@ class Journal:
 
     def answer_to(self, request: InputRequested | ApprovalRequested) -> Responded | None:
         return self.answers.get(request.request_id)
+
+    def knows(self, key: str) -> bool:
+        """Whether anything is on record under this key, and be it the question whether it may be done."""
+        return key in self.kinds or f"{GATE}{key}/1" in self.kinds
+
+    def ready_since(self, key: str) -> Moment | None:
+        """When the last thing came that this key waited for: its outcome, or the answers and sleeps under it.
+
+        None for a key that has waited for nothing yet, or still does.
+        """
+        if key in self.ended:
+            return self.ended[key]
+        under = f"{key}/"
+        if any(self.answer_to(one) is None for name, one in self.requests.items() if name.startswith(under)):
+            return None
+        ends = [moment for name, moment in self.ended.items() if name.startswith(under)]
+        sleeps = [trace.first.wake_at for name, trace in self.steps.items() if name.startswith(under)]
+        return max([*ends, *((to_micros(wake_at), 0) for wake_at in sleeps if wake_at)], default=None)
 
 
 def read(records: Sequence[Record]) -> Journal:
@@ -104,20 +126,26 @@ def _rehome(journal: Journal, records: Sequence[Record]) -> int:
 
 
 def _read_kept(journal: Journal, records: Iterable[Record], copied_at: int) -> None:
+    asked: dict[RequestId, str] = {}
     for record in records:
         match event := record.event():
             case StepChanged():
                 _step(journal, event)
+                if event.status in _ENDED:
+                    journal.ended[event.key] = (record.at, record.seq)
             case Retried():
                 if event.key in journal.steps:
                     journal.steps[event.key].retried(event)
             case InputRequested() | ApprovalRequested():
                 journal.requests[event.key] = event
+                asked[event.request_id] = event.key
                 journal.kinds[event.key] = QUESTION if isinstance(event, InputRequested) else APPROVAL
             case Responded() if record.seq < copied_at and _drop_gate(journal, event):
                 pass
             case Responded():
                 journal.answers[event.request_id] = event
+                if event.request_id in asked:
+                    journal.ended[asked[event.request_id]] = (record.at, record.seq)
             case SessionChanged() if event.rewound_to is not None:
                 journal.generation = record.seq
                 journal.unrestored = event.restores if record.seq > copied_at else None

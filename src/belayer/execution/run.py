@@ -16,10 +16,11 @@ from belayer.execution.approvals import Decision
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
 from belayer.execution.gate import refuse_denied
-from belayer.execution.journal import APPROVAL, QUESTION, SKIP, STEP
+from belayer.execution.journal import APPROVAL, QUESTION, SKIP, STEP, Moment
 from belayer.execution.keys import Scope
 from belayer.execution.mismatch import mismatch
 from belayer.execution.outcome import outcome
+from belayer.execution.recorder import asides
 from belayer.execution.suspended import Halted, Suspended, together
 from belayer.vocabulary.clock import rfc3339
 from belayer.vocabulary.errors import (
@@ -170,6 +171,19 @@ class Run:
         """A random number from 0 up to 1, the same on every replay."""
         return cast("float", await self._recorded("random", random.random))
 
+    async def once(self, name: str, make: Callable[["Run"], Awaitable[Json]]) -> Json:
+        """What `make` gives, made once for ever. It has a run of its own, whose names lie under this one."""
+        with self._at(name, name) as path:
+            trace = self._drive.journal.steps.get(path)
+            event = trace.last if trace else await self._made(path, name, make)
+            return await self._drive.recorder.whole("output", event.output, event.aside)
+
+    async def _made(self, path: str, name: str, make: Callable[["Run"], Awaitable[Json]]) -> StepChanged:
+        kept = await self._drive.recorder.keep(await make(Run(self._drive, Scope(f"{path}/"))))
+        made = _value(path, name, StepStatus.COMPLETED, output=kept.value, aside=asides(output=kept))
+        (record,) = await self._drive.recorder.append(made)
+        return cast("StepChanged", record.event())
+
     async def messages(self) -> list[str]:
         """What people have told the session since this line of work last looked; the same on every replay."""
         with self._at("messages", "messages") as path:
@@ -213,6 +227,19 @@ class Run:
     def within(self, name: str) -> "Run":
         """A run whose names all lie under this one."""
         return Run(self._drive, self._scope.within(name))
+
+    @property
+    def place(self) -> str:
+        """The name that all names of this run lie under."""
+        return self._scope.coming("").removesuffix("/")
+
+    def knows(self, key: str) -> bool:
+        """Whether the log had anything under this key before this drive began."""
+        return self._drive.journal.knows(self._scope.coming(key))
+
+    def ready_since(self, key: str) -> Moment | None:
+        """When what is to come out under this key came into the log, if it did before this drive began."""
+        return self._drive.journal.ready_since(self._scope.coming(key))
 
     def join(self, endings: Sequence[T | BaseException]) -> list[T]:
         """The results of lines of work; or raise the first failure; or, if one of them waits, wait."""

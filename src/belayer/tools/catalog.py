@@ -1,4 +1,7 @@
-"""Every tool there is. A new one is a file beside this one and a line below."""
+"""Every tool that needs nothing to be kept open. A new one is a file beside this one and a line below.
+
+Those that keep something open (a sandbox, a browser, machines, servers) are added in wiring.py.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,6 +10,7 @@ from belayer.sessions.redact import Redactor
 from belayer.tools import files
 from belayer.tools.http_fetch import http_fetch
 from belayer.tools.mail import email
+from belayer.tools.mcp.configured import Configured
 from belayer.tools.notify import notify
 from belayer.tools.request_input import REQUEST_INPUT
 from belayer.tools.search.provider import Provider
@@ -27,6 +31,7 @@ class Means:
     provider: Provider | None = None
     relay: Relay | None = None
     targets: Mapping[str, Target] = field(default_factory=dict[str, Target])
+    servers: Mapping[str, Configured] = field(default_factory=dict[str, Configured])
 
 
 def catalog(means: Means) -> list[AnyTool]:

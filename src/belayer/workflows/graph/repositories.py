@@ -112,7 +112,7 @@ class Repositories:
             await oldest.close()
         return self._open[repository.id]
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Let go of every graph."""
         while self._open:
             _, graph = self._open.popitem()
