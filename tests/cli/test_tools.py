@@ -1,6 +1,8 @@
 """The tools on the screen: how they fare, what they take, and an example that a plan would accept."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -51,3 +53,16 @@ def test_an_unknown_tool_is_a_sentence_with_the_next_best(cli: Cli) -> None:
     said = cli("tools", "files.reed", "--json")
     assert said.code == Exit.FAILED
     assert json.loads(said.err)["hint"] == "Did you mean files.read?"
+
+
+def test_the_tools_of_a_server_are_listed_and_a_change_is_accepted_by_hand(cli: Cli, tmp_path: Path) -> None:
+    server = Path(__file__).parents[1] / "support" / "mcp_server.py"
+    servers = tmp_path / "servers.json"
+    entry = {"command": sys.executable, "args": [str(server), "plain"]}
+    servers.write_text(json.dumps({"mcpServers": {"others": entry}}))
+    cli.env["BELAYER_MCP_SERVERS"] = str(servers)
+    names = [one["name"] for one in cli("tools", "--json").json()["tools"]]
+    assert any(name.startswith("others.") for name in names)
+    assert cli("tools", "--accept", "others", "--json").json()["accepted"]
+    assert "others: " in cli("doctor").out
+    assert cli("tools", "--accept", "nobody").code == Exit.FAILED

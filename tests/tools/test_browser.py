@@ -21,12 +21,12 @@ import pytest_asyncio
 from belayer.execution.policy import Reach
 from belayer.execution.step import UNDER_WAY, StepUnderWay
 from belayer.tools import browser as module
-from belayer.tools.addresses import Address, Allowed
 from belayer.tools.browser import Browsers
 from belayer.tools.browsing import page as page_module
 from belayer.tools.browsing.bounds import Bounds
 from belayer.tools.browsing.chromium import memory_of
 from belayer.tools.browsing.finding import find_chromium
+from belayer.vocabulary.addresses import Address, Allowed
 from belayer.vocabulary.errors import (
     AddressBlocked,
     ConfigurationError,

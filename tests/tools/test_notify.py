@@ -20,10 +20,10 @@ from standardwebhooks.webhooks import Webhook
 from belayer.execution.policy import Call, Reach, offer_for, rule_on
 from belayer.sessions.redact import Redactor
 from belayer.tools import notify as module
-from belayer.tools.addresses import Address, Allowed
 from belayer.tools.notify import Notice, _outcome, _Report, notify
 from belayer.tools.targets import CHATS, Chat, Hook, secrets_of, targets_of
 from belayer.tools.tool import Tool
+from belayer.vocabulary.addresses import Address, Allowed
 from belayer.vocabulary.clock import ManualClock, SystemClock
 from belayer.vocabulary.commands import Start
 from belayer.vocabulary.errors import (
@@ -51,7 +51,7 @@ HERE = Allowed.of(["127.0.0.1"])
 
 ATTEMPTS = """
 import os, socket, subprocess
-from belayer.tools.addresses import Allowed
+from belayer.vocabulary.addresses import Allowed
 from belayer.tools.messenger import Seen, _watch
 _watch(Seen(), Allowed())
 for attempt in (

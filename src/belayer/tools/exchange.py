@@ -16,9 +16,9 @@ from importlib.metadata import version
 import httpcore
 import httpx
 
-from belayer.tools.addresses import plain_host
 from belayer.tools.charsets import cleaned
 from belayer.tools.dialling import Dialler
+from belayer.vocabulary.addresses import plain_host
 from belayer.vocabulary.errors import (
     AccessDenied,
     BelayerError,

@@ -14,9 +14,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from belayer.tools.addresses import is_name
 from belayer.tools.outgoing import Line, Text
 from belayer.tools.tool import Params
+from belayer.vocabulary.addresses import is_name
 from belayer.vocabulary.events.event import Json
 
 _MOST_RECIPIENTS = 50

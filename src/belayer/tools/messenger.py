@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import apprise
 
-from belayer.tools.addresses import Allowed
+from belayer.vocabulary.addresses import Allowed
 
 _FORBIDDEN = frozenset(
     {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "pty.spawn"}

@@ -16,12 +16,12 @@ from belayer.execution.limits import Rate
 from belayer.execution.policy import Reach
 from belayer.sandbox.child import Limits, run_child
 from belayer.sessions.redact import Redactor
-from belayer.tools.addresses import Allowed, Place
 from belayer.tools.dialling import Dialler, Resolver, resolved
 from belayer.tools.exchange import Answer, Exchange, Request, trouble
 from belayer.tools.outgoing import Line, Text, once_key, refuse_secrets
 from belayer.tools.targets import Chat, Hook, Target
 from belayer.tools.tool import Params, Tool
+from belayer.vocabulary.addresses import Allowed, Place
 from belayer.vocabulary.clock import Clock, SystemClock, rfc3339
 from belayer.vocabulary.errors import (
     AddressBlocked,

@@ -18,10 +18,10 @@ import aiosmtplib
 from aiosmtplib import SMTP
 from pydantic import SecretStr
 
-from belayer.tools.addresses import is_name, plain_host
 from belayer.tools.charsets import cleaned
 from belayer.tools.letter import Sender, mail_address
 from belayer.tools.visible import one_line
+from belayer.vocabulary.addresses import is_name, plain_host
 from belayer.vocabulary.errors import (
     AccessDenied,
     BelayerError,

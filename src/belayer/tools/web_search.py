@@ -15,13 +15,13 @@ from pydantic_core import from_json
 from belayer.execution.limits import Rate
 from belayer.execution.policy import Reach
 from belayer.sessions.redact import Redactor
-from belayer.tools.addresses import Allowed, is_name, plain_host
 from belayer.tools.dialling import Dialler, Resolver, resolved
 from belayer.tools.exchange import Answer, Exchange, place_of, wait_asked_for
 from belayer.tools.outgoing import Line, refuse_secrets
 from belayer.tools.search.provider import Found, Freshness, Provider, Wanted
 from belayer.tools.search.snippets import readable_results
 from belayer.tools.tool import Params, Tool
+from belayer.vocabulary.addresses import Allowed, is_name, plain_host
 from belayer.vocabulary.clock import Clock, SystemClock, sleep
 from belayer.vocabulary.errors import ConfigurationError, RateLimited, TransientError
 from belayer.vocabulary.events.event import Effect, Json

@@ -13,7 +13,7 @@ from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.events.steps import StepChanged
 from belayer.vocabulary.ids import SessionId
 from belayer.vocabulary.rules import Rule, Verdict
-from tests.support.engines import events_of, home_engine
+from tests.support.engines import home_engine
 from tests.support.git_server import commit, repository
 from tests.support.shop import SHOP
 
@@ -86,7 +86,8 @@ async def test_a_rule_may_ask_before_a_folder_is_read(tmp_path: Path) -> None:
         assert isinstance(request, ApprovalRequested)
         await engine.tell(session_id, Approve(request_id=request.request_id, digest=request.digest))
         await engine.result(session_id)
-        steps = await events_of(engine, session_id, StepChanged)
+        events = [record.event() for record in await engine.records(session_id)]
+        steps = [one for one in events if isinstance(one, StepChanged)]
         assert [one.name for one in steps if one.status == "completed"] == [
             "repository.look",
             "repository.fetch",

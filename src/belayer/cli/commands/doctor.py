@@ -15,12 +15,14 @@ from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Home
 from belayer.cli.reading import is_driven
+from belayer.cli.safe_text import safe_line
 from belayer.engine import Engine
 from belayer.sessions.integrity import Finding
 from belayer.sessions.lease import LockedDrivers
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.store import Wanted
 from belayer.sessions.stores import schema
+from belayer.tools.mcp_servers import ServerReport
 from belayer.vocabulary.errors import BelayerError
 from belayer.vocabulary.events.event import Status
 
@@ -66,6 +68,8 @@ async def _checks(desk: Desk) -> AsyncIterator[Check]:
             yield _locking(desk)
             async for check in _store_checks(desk, engine):
                 yield check
+            for report in engine.servers.reports():
+                yield _server(desk, report)
     except BelayerError as error:
         yield Check("store", error.detail, right=False, todo=error.hint)
 
@@ -88,6 +92,12 @@ async def _store_checks(desk: Desk, engine: Engine) -> AsyncIterator[Check]:
 def _left_behind(desk: Desk, row: SessionRow) -> Check:
     todo = f"Take it up with `{desk.command('resume', row.id)}`."
     return Check("left behind", f"session {row.id} was running when its process died", right=False, todo=todo)
+
+
+def _server(desk: Desk, report: ServerReport) -> Check:
+    found = f"{report.name}: {len(report.tools)} tools" + (f", {report.problem}" if report.problem else "")
+    todo = f"Correct its entry in BELAYER_MCP_SERVERS, or see `{desk.command('tools')}`."
+    return Check("MCP server", safe_line(found), right=report.problem is None, todo=todo)
 
 
 def _versions() -> str:

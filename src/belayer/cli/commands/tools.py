@@ -7,6 +7,7 @@ import typer
 from belayer.cli.desk import Desk, carry_out
 from belayer.cli.exits import Exit
 from belayer.cli.options import AsJson, Home
+from belayer.cli.safe_text import safe_line
 from belayer.cli.toolpages import example_step, tool_page, tool_table
 from belayer.tools.toolbox import Toolbox
 from belayer.tools.view import ToolView
@@ -16,6 +17,15 @@ def tools(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="Everything about this one.", show_default=False)
     ] = None,
+    accept: Annotated[
+        str | None,
+        typer.Option(
+            "--accept",
+            metavar="SERVER",
+            help="Take the tools of this MCP server as they are now.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -23,6 +33,9 @@ def tools(
 
     async def work(desk: Desk) -> int:
         async with desk.engine() as engine:
+            if accept is not None:
+                _tell_accepted(desk, accept, await engine.servers.accept(accept))
+                return Exit.DONE
             views, toolbox = await engine.tools(), engine.toolbox
         group = [view for view in views if name is None or view.name.startswith(f"{name}.")]
         if name is None or (group and name not in toolbox.names()):
@@ -33,6 +46,13 @@ def tools(
         return Exit.DONE
 
     carry_out(work, home=home, as_json=as_json)
+
+
+def _tell_accepted(desk: Desk, server: str, tools: list[str]) -> None:
+    desk.screen.answer({"accepted": tools})
+    named = ", ".join(safe_line(name) for name in tools) or "none"
+    desk.screen.say(f"The tools of {safe_line(server)} are now as it gives them: {named}.")
+    desk.screen.say("They can be used from the next start of Belayer on.", style="bright_black")
 
 
 def _tell_all(desk: Desk, views: list[ToolView]) -> None:

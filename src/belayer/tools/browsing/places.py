@@ -3,8 +3,8 @@
 import httpx
 
 from belayer.execution.policy import Reach
-from belayer.tools.addresses import plain_host
 from belayer.tools.http_fetch import web_address
+from belayer.vocabulary.addresses import plain_host
 
 
 def reach_of(url: str) -> Reach:
