@@ -8,6 +8,7 @@ are being written come from this file, not from a model.
 
 import asyncio
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -22,6 +23,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 from belayer import Engine, Rule, Run, Session, Verdict, act, open_engine, this_step
 from belayer.api.serve import serve
 from belayer.settings import Settings
+from belayer.vocabulary.commands import Start
 from examples.deploy import deploy
 from tests.end_to_end.recorded import ASKED, change, play
 
@@ -34,6 +36,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "is_mobile": True},
 }
 WISH = "rename the flag --fast to --quick"
+BREAKER = "src/belayer/execution/breaker.py"
 REPOSITORY = "https://git.example.org/tool.git"
 RULES = (
     Rule(verdict=Verdict.ALLOW, tool="files.*", path="docs/**", note="Words are easy to take back."),
@@ -83,6 +86,8 @@ class World:
     rewound: Session
     changing: Session
     changed: Session
+    graph: str
+    """The page of this repository's own graph."""
 
 
 Prepare = Callable[[Page], Awaitable[object]]
@@ -116,6 +121,9 @@ def pictures(world: World) -> list[Picture]:
         Picture("changes", "/changes", "Rename the flag"),
         Picture("change-plan", f"/changes/{world.changing.id}", "Approve"),
         Picture("change", f"/changes/{world.changed.id}", "Outcome"),
+        Picture("graph", world.graph, "Endpoints", _see_the_map),
+        Picture("graph-blast", f"{world.graph}?node={BREAKER}&tab=blast", "Tests to run", _see_the_map),
+        Picture("graph-repositories", "/graph", "belayer"),
     ]
 
 
@@ -125,6 +133,12 @@ async def _open_the_approval(page: Page) -> None:
 
 async def _see_the_plots(page: Page) -> None:
     await page.locator("canvas").last.wait_for()
+
+
+async def _see_the_map(page: Page) -> None:
+    """The lines of a large map are drawn a few at a time, by a worker that nobody can ask how far it is."""
+    await page.locator("canvas").wait_for()
+    await page.wait_for_timeout(2_000)
 
 
 async def _open_a_step(page: Page) -> None:
@@ -153,8 +167,9 @@ async def prepare(engine: Engine, url: str, home: Path) -> World:
     folder = project(home / "review")
     running = await engine.start(review, folder=folder, title="Review the renaming of timeout_ms")
     changing, changed = await change_code(engine), await change_code(engine)
+    graph = await read_own_code(engine, home)
     engine.rulebook.save(RULES)
-    return World(url, running, approving, completed, rewound, changing, changed)
+    return World(url, running, approving, completed, rewound, changing, changed, graph)
 
 
 async def finish_some(engine: Engine, home: Path) -> Session:
@@ -207,6 +222,15 @@ async def deploy_twice(engine: Engine, servers: Path) -> None:
         session = await engine.start(deploy, version=version, servers=servers, title=f"Deploy {version}")
         await session.settled()
     await session.cancel()
+
+
+async def read_own_code(engine: Engine, home: Path) -> str:
+    """The graph of Belayer itself; where its page is."""
+    origin = home / "belayer"
+    await asyncio.to_thread(subprocess.run, ["git", "clone", "--quiet", ROOT, origin], check=True)
+    command = Start(workflow="graph", input={"repo_url": str(origin)}, title="Graph of belayer")
+    made: Any = await engine.result(await engine.begin(command))
+    return f"/graph/{made['repo_id']}"
 
 
 async def change_code(engine: Engine) -> Session:
@@ -263,7 +287,7 @@ async def take(browser: Browser, look: str, world: World, wanted: set[str]) -> N
         ).to_be_visible()
         if picture.prepare is not None:
             await picture.prepare(page)
-        await expect(page.get_by_text("Loading")).to_have_count(0)
+        await expect(page.get_by_role("status").filter(has_text="Loading")).to_have_count(0)
         await page.evaluate(
             "new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))"
         )

@@ -21,7 +21,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { "/api": proxied, "/ws": proxied, "/health": proxied } },
+  server: { proxy: { "/api": proxied, "/ws": proxied, "/health": proxied, "/clone-and-generate": proxied } },
   test: {
     environment: "happy-dom",
     include: ["tests/**/*.test.{ts,tsx}"],

@@ -11,6 +11,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["o", "open the session of the request"],
   ["n", "start a session"],
   ["Ctrl K or ⌘ K", "command palette"],
+  ["/", "search a symbol, on the page of a graph"],
   ["?", "this help"],
 ];
 

@@ -1,5 +1,14 @@
 /** Every page there is. A new one is a folder and a line here; one without a title is not in the navigation. */
-import { ChartLine, GitPullRequest, Inbox, type LucideIcon, Rows3, Scale, Wrench } from "lucide-react";
+import {
+  ChartLine,
+  GitPullRequest,
+  Inbox,
+  type LucideIcon,
+  Rows3,
+  Scale,
+  Waypoints,
+  Wrench,
+} from "lucide-react";
 import { type LazyExoticComponent, lazy } from "react";
 
 export type Page = {
@@ -38,6 +47,14 @@ export const PAGES: readonly Page[] = [
     Page: lazy(() => import("./changes/ChangesPage")),
   },
   { path: "/changes/$id", Page: lazy(() => import("./change/ChangePage")) },
+  {
+    path: "/graph",
+    title: "Graph",
+    icon: Waypoints,
+    shortcut: "m",
+    Page: lazy(() => import("./graph/GraphsPage")),
+  },
+  { path: "/graph/$id", Page: lazy(() => import("./graph/GraphPage")) },
   {
     path: "/tools",
     title: "Tools",

@@ -1,13 +1,23 @@
 /** Requests to the server, one function each; whatever fails is a ProblemError. */
 import { ProblemError, problemOf, unreachable } from "./problem";
 import type {
+  CodeGraph,
   Command,
+  Dependencies,
+  Direction,
+  Endpoints,
   Envelope,
   EventsPage,
+  Generating,
+  Impact,
+  Level,
   MetricsSummary,
   Mode,
+  Modules,
+  Neighbours,
   Pending,
   Policy,
+  Repository,
   RewindPreview,
   Rule,
   SessionDetail,
@@ -17,6 +27,8 @@ import type {
   Started,
   Status,
   Suggestions,
+  Sureness,
+  Symbols,
   ToolView,
   TrialResult,
 } from "./types";
@@ -94,6 +106,49 @@ export async function aside(id: string, digest: string): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
+/** Fetch a repository and build its graph, in a session. */
+export const generate = (repo_url: string) => ask<Generating>("POST", "/clone-and-generate", { repo_url });
+export const repos = async () => (await ask<{ repos: Repository[] }>("GET", "/api/repos")).repos;
+export const repo = (id: string) => ask<Repository>("GET", repoPath(id));
+
+/** What a repository's graph is asked, by the name of the question. */
+export type Questions = {
+  graph: { level: Level; limit: number; least?: Sureness };
+  modules: { tag?: string; q?: string; limit: number; after?: string };
+  symbols: { q: string; limit: number };
+  endpoints: { path?: string; limit: number };
+  neighbours: { node: string; least: Sureness; limit: number };
+  dependencies: { module: string; least: Sureness; limit: number };
+  impact: { module: string; depth: number; direction: Direction; least: Sureness; limit: number };
+};
+export type GraphAnswers = {
+  graph: CodeGraph;
+  modules: Modules;
+  symbols: Symbols;
+  endpoints: Endpoints;
+  neighbours: Neighbours;
+  dependencies: Dependencies;
+  impact: Impact;
+};
+
+export const askGraph = <Name extends keyof Questions>(id: string, name: Name, given: Questions[Name]) =>
+  ask<GraphAnswers[Name]>("GET", graphPath(id, name, given));
+
+/** Where the answer is; with a format, as a drawing to keep. */
+export function graphPath<Name extends keyof Questions>(
+  id: string,
+  name: Name,
+  given: Questions[Name],
+  format?: "dot" | "mermaid",
+): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries({ ...given, format })) {
+    if (value !== undefined && value !== "") query.set(key, String(value));
+  }
+  return `${repoPath(id)}/${name}?${query}`;
+}
+
+const repoPath = (id: string) => `/api/repos/${encodeURIComponent(id)}`;
 const at = (id: string) => `/api/execution/sessions/${encodeURIComponent(id)}`;
 
 async function ask<Answer>(method: "GET" | "POST" | "PUT", path: string, body?: unknown): Promise<Answer> {

@@ -1,8 +1,8 @@
 /** What the query cache holds, and how fresh it is kept. */
-import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
 import * as client from "./client";
 import { ProblemError } from "./problem";
-import type { Rule, Status } from "./types";
+import type { Repository, Rule, Status } from "./types";
 
 const LOOKED_AT_EVERY = 2_000;
 const SELDOM = 10_000;
@@ -90,4 +90,40 @@ export const asideQuery = (id: string, digest: string) =>
     queryKey: ["aside", id, digest],
     queryFn: () => client.aside(id, digest),
     staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export const reposQuery = queryOptions({
+  queryKey: ["repos"],
+  queryFn: client.repos,
+  refetchInterval: SELDOM,
+});
+
+export const repoQuery = (id: string) =>
+  queryOptions({ queryKey: ["repo", id], queryFn: () => client.repo(id), refetchInterval: SELDOM });
+
+/** A graph's answer holds until the graph is built anew, which `stamp` tells. */
+export const graphQuery = <Name extends keyof client.Questions>(
+  { id, built_at: stamp }: Pick<Repository, "id" | "built_at">,
+  name: Name,
+  given: client.Questions[Name],
+) =>
+  queryOptions({
+    queryKey: ["repo", id, stamp, name, given],
+    queryFn: () => client.askGraph(id, name, given),
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  });
+
+export const modulesQuery = (
+  { id, built_at: stamp }: Pick<Repository, "id" | "built_at">,
+  given: client.Questions["modules"],
+) =>
+  infiniteQueryOptions({
+    queryKey: ["repo", id, stamp, "modules", given],
+    queryFn: ({ pageParam }) => client.askGraph(id, "modules", { ...given, after: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.after ?? undefined,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
   });

@@ -34,6 +34,25 @@ export type MetricsSummary = Schemas["MetricsSummary"];
 export type Policy = Schemas["Policy"];
 export type TrialResult = Schemas["TrialResult"];
 export type Suggestions = Schemas["Suggestions"];
+export type Repository = Schemas["Repository"];
+export type Generating = Schemas["Generating"];
+export type CodeGraph = Schemas["Graph"];
+export type CodeSymbol = Schemas["Symbol"];
+export type CodeLink = Schemas["Link"];
+export type CodeModule = Schemas["Module"];
+export type Modules = Schemas["Modules"];
+export type Endpoint = Schemas["Endpoint"];
+export type Endpoints = Schemas["Endpoints"];
+export type Impact = Schemas["Impact"];
+export type Neighbours = Schemas["Neighbours"];
+export type Dependencies = Schemas["Dependencies"];
+export type ModuleLink = Schemas["ModuleLink"];
+export type Use = Schemas["Use"];
+export type Risk = Impact["risk"];
+export type Symbols = Schemas["Symbols"];
+export type Sureness = CodeLink["confidence"];
+export type Level = CodeGraph["level"];
+export type Direction = Impact["direction"];
 
 /** The schema has the type as a default, so a generated type cannot rely on it; the server always sends it. */
 export type InputRequest = Schemas["InputRequested"] & { type: "request_input" };

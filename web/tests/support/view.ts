@@ -23,6 +23,8 @@ export function viewOf(log: readonly Envelope[]): SessionView {
     steps: [...state.steps.values()],
     pending: [...state.pending.values()],
     checkpoints: [...state.checkpoints].map(([seq, name]) => ({ seq, name })),
+    artifacts: [...state.artifacts.values()],
+    sandbox: state.sandbox,
     forked_from: state.forkedFrom,
     budget: state.budget,
     usage: state.usage,
