@@ -127,6 +127,8 @@ test("a view of the server is a state to go on from", () => {
     ],
     pending: [],
     checkpoints: [],
+    artifacts: [],
+    sandbox: null,
     plan: [{ key: "a", title: "A", status: "running" }],
     usage: { tokens: 1, usd: 0, steps: 1, seconds: 1 },
     budget: {},
