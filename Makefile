@@ -64,6 +64,7 @@ demo: $(READY) ## Show a durable session that is killed, goes on and ends
 .PHONY: test
 test: $(READY) $(PAGES) ## Run every test
 	@scripts/browser.sh
+	@scripts/sandbox.sh
 	@$(BIN)/pytest -n 2 -q $(ARGS)
 	@$(NPM) test --silent
 

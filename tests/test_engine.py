@@ -42,7 +42,7 @@ from belayer.vocabulary.errors import (
 from belayer.vocabulary.events.event import Budget, Json, Mode, Status
 from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.wiring import open_engine
-from tests.support.engines import damage_of, home_engine, memory_engine, reached, turns
+from tests.support.engines import damage_of, home_engine, memory_engine, reached, settings, turns
 
 NOBODY = SessionId("01900000-0000-7000-8000-000000000000")
 NOTHING = RequestId("01900000-0000-7000-8000-000000000001")
@@ -724,3 +724,30 @@ async def test_a_key_that_comes_back_with_anything_else_is_refused(
         assert (await engine.carry_out(plan, **given)).id == first.id
         with pytest.raises(KeyReused):
             await engine.carry_out(plan, **given | change)
+
+
+async def test_a_session_says_which_sandbox_its_commands_get(tmp_path: Path) -> None:
+    async with open_engine(settings=settings(tmp_path / "home", sandbox="none")) as engine:
+        plan: dict[str, Json] = {
+            "steps": [{"id": "a", "tool": "shell.run", "params": {"command": "echo hi"}}]
+        }
+        session = await engine.carry_out(plan)
+        assert await session.result()
+        assert (await session.state()).sandbox == "none"
+
+
+async def test_where_commands_are_switched_off_everything_else_works(tmp_path: Path) -> None:
+    async with open_engine(settings=settings(tmp_path / "home", sandbox="off")) as engine:
+        plan: dict[str, Json] = {
+            "steps": [
+                {"id": "a", "tool": "shell.run", "params": {"command": "echo hi"}, "critical": False},
+                {"id": "b", "tool": "files.write", "params": {"path": "b", "content": "b"}},
+            ]
+        }
+        session = await engine.carry_out(plan)
+        await session.result()
+        state = await session.state()
+        assert state.sandbox == "missing"
+        problem = state.steps["a"].problem
+        assert problem is not None
+        assert problem.kind == "NoSandbox"

@@ -5,7 +5,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -38,6 +38,7 @@ _ONLY_FROM_ENVIRONMENT = {
     "mail_from",
     "notify_targets",
     "mcp_servers",
+    "sandbox",
 }
 _SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY")
 
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
     mail_from: str | None = None
     notify_targets: SecretStr | None = None
     mcp_servers: Path | None = None
+    sandbox: Literal["auto", "bubblewrap", "landlock", "none", "off"] = "auto"
 
     def tokens(self) -> dict[str, str]:
         """The tokens for repositories, by host."""

@@ -19,6 +19,8 @@ from belayer.runner.driving import Parts
 from belayer.runner.runner import Habits, Runner
 from belayer.runner.tracing import tracing
 from belayer.runner.vitals import Vitals
+from belayer.sandbox.choose import choose
+from belayer.sandbox.sandbox import Missing, Sandbox
 from belayer.sessions.blobs import Blobs, FileBlobs, MemoryBlobs
 from belayer.sessions.feed import Feed
 from belayer.sessions.history import History, load
@@ -32,10 +34,12 @@ from belayer.settings import Settings, read_settings, secrets_in
 from belayer.tools.browser import Browsers
 from belayer.tools.catalog import Means, catalog
 from belayer.tools.code import code
+from belayer.tools.jobs import Jobs
 from belayer.tools.mcp.configured import read_servers_file
 from belayer.tools.mcp.configured import secrets_of as secrets_of_servers
 from belayer.tools.mcp_servers import McpServers
 from belayer.tools.search.choice import chosen_provider
+from belayer.tools.shell import shell
 from belayer.tools.smtp import relay_of
 from belayer.tools.targets import secrets_of as secrets_of_targets
 from belayer.tools.targets import targets_of
@@ -43,7 +47,7 @@ from belayer.tools.tool import AnyTool
 from belayer.tools.toolbox import Toolbox
 from belayer.vocabulary.addresses import Allowed
 from belayer.vocabulary.clock import Clock, SystemClock
-from belayer.vocabulary.errors import StoreError, StoreReadOnly
+from belayer.vocabulary.errors import NoSandbox, StoreError, StoreReadOnly
 from belayer.vocabulary.ids import SessionId, uuid7
 from belayer.workflows.graph.repositories import Repositories
 from belayer.workflows.graph.workflow import Graphs
@@ -55,6 +59,10 @@ from belayer.workspace.workspace import Workspaces
 Drives = Literal["all", "none"] | set[SessionId]
 
 _logger = structlog.get_logger()
+
+_NOT_TRIED = Missing(
+    NoSandbox("This process runs no commands, so no sandbox was tried.", "See `belayer doctor`.")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,7 @@ async def running(
 ) -> AsyncGenerator[Engine]:
     """The engine on what is kept, with its tasks; on leaving, steps under way get their grace."""
     means, workspaces = means_from(settings), Workspaces(keeping.home)
-    async with furnished(keeping, means, workspaces, clock, tools) as furniture:
+    async with furnished(keeping, settings, drives, means, workspaces, clock, tools) as furniture:
         toolbox = furniture.toolbox
         log = Log(keeping.store, clock, means.redactor)
         feed = Feed(keeping.store, clock)
@@ -158,6 +166,7 @@ async def running(
             Rulebook(keeping.home),
             workspaces,
             settings.grace,
+            furniture.sandbox.rung.name,
         )
         engine = Engine(parts, toolbox, history, vitals, repositories, furniture.servers)
         async with (
@@ -204,22 +213,49 @@ class Furniture:
 
     toolbox: Toolbox
     servers: McpServers
+    sandbox: Sandbox
 
 
 @asynccontextmanager
 async def furnished(
-    keeping: Keeping, means: Means, workspaces: Workspaces, clock: Clock, others: Iterable[AnyTool]
+    keeping: Keeping,
+    settings: Settings,
+    drives: Drives,
+    means: Means,
+    workspaces: Workspaces,
+    clock: Clock,
+    others: Iterable[AnyTool],
 ) -> AsyncGenerator[Furniture]:
     """The tools on these means; machines, browsers and servers are started when they are first needed."""
     home = keeping.home
     async with AsyncExitStack() as stack:
         machines = await stack.enter_async_context(Machines(home / "machines" if home else None))
         browsers = await stack.enter_async_context(Browsers(means.allowed))
-        own = [*catalog(means), *browsers.tools(), code(lambda: toolbox, workspaces, machines)]
+        jobs = await stack.enter_async_context(Jobs())
+        sandbox = await _sandbox(stack, settings, home) if drives != "none" else _NOT_TRIED
+        own = [
+            *catalog(means),
+            *shell(sandbox, jobs, means.allowed),
+            *browsers.tools(),
+            code(lambda: toolbox, workspaces, machines),
+        ]
         servers = McpServers(means.servers, home, taken=[tool.name for tool in own], clock=clock)
         await stack.enter_async_context(servers)
         toolbox = Toolbox([*own, *servers.tools(), *others])
-        yield Furniture(toolbox, servers)
+        yield Furniture(toolbox, servers, sandbox)
+
+
+async def _sandbox(stack: AsyncExitStack, settings: Settings, home: Path | None) -> Sandbox:
+    """The best that works here. Where none does, everything else works, and a command says why it cannot be run."""
+    if settings.sandbox == "off":
+        return Missing(
+            NoSandbox("Commands are switched off here.", "Set BELAYER_SANDBOX to auto to run them.")
+        )
+    try:
+        return await stack.enter_async_context(choose(settings.sandbox, home))
+    except NoSandbox as error:
+        _logger.warning("no sandbox", problem=error.detail, hint=error.hint)
+        return Missing(error)
 
 
 def means_from(settings: Settings) -> Means:

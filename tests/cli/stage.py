@@ -39,7 +39,7 @@ class Cli:
 
     def __call__(self, *words: str, stdin: str | None = None) -> Outcome:
         """Run a command in this process."""
-        env = {"BELAYER_HOME": str(self.home), **self.env}
+        env = {"BELAYER_HOME": str(self.home), "BELAYER_SANDBOX": "off", **self.env}
         result = CliRunner().invoke(app, list(words), input=stdin, env=env)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return Outcome(result.exit_code, result.stdout, result.stderr)
@@ -64,7 +64,7 @@ class Cli:
     def environment(self) -> dict[str, str]:
         around = os.environ  # noqa: TID251 - a child needs what is there, but for our own settings
         kept = {name: value for name, value in around.items() if not name.startswith("BELAYER_")}
-        return {**kept, "BELAYER_HOME": str(self.home), **self.env}
+        return {**kept, "BELAYER_HOME": str(self.home), "BELAYER_SANDBOX": "off", **self.env}
 
     def run(self, flow: str, *words: str) -> str:
         """Run one of the flows until it rests; its session's id."""

@@ -204,7 +204,7 @@ CASES = {
     "remember what is always asked": Case(
         asked_call("approve", "--remember"), Exit.REFUSED, "asked about each time", "without --remember"
     ),
-    "unknown tool": Case(lambda cli: ["tools", "rm"], Exit.FAILED, "no tool 'rm'", "There are: files"),
+    "unknown tool": Case(lambda cli: ["tools", "rm"], Exit.FAILED, "no tool 'rm'", "files.read"),
     "rule that nobody confirms": Case(
         lambda cli: ["policy", "ask", "--tool", "wait"], Exit.REFUSED, "Nobody is here to confirm", "--yes"
     ),

@@ -34,8 +34,8 @@ _PATIENCE = 30.0
 
 
 def settings(home: Path | str = "unused", **changes: Any) -> Settings:
-    """Settings under which nothing expires unless a test wants it."""
-    return Settings(**{"home": Path(home), "session_timeout": 0.0, **changes})
+    """Settings under which nothing expires and no command is run unless a test wants it."""
+    return Settings(**{"home": Path(home), "session_timeout": 0.0, "sandbox": "off", **changes})
 
 
 @asynccontextmanager

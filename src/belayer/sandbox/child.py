@@ -6,17 +6,16 @@ It limits, it does not confine: a program that is itself hostile needs more wall
 import asyncio
 import json
 import os
+import resource
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from belayer.sandbox.launcher import Plan, rules
 from belayer.vocabulary.errors import ChildFailed, LimitReached
 
-_LAUNCH = Path(__file__).with_name("launch.py")
-_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 # What the launcher may take to kill a tree of processes before it is killed itself.
 _GRACE = 5.0
 _SHOWN = 500
@@ -118,24 +117,20 @@ class _Watch(asyncio.SubprocessProtocol):
 
 async def _watched(argv: Sequence[str], stdin: bytes, limits: Limits, report: int) -> tuple[_Watch, bool]:
     """The program's traces once it is gone, and whether it went in time."""
-    numbers = (
-        os.getpid(),
-        report,
-        limits.memory_bytes,
-        limits.cpu_seconds,
-        limits.open_files,
-        limits.file_bytes,
-    )
+    limited = rules(limits.cpu_seconds, limits.open_files, limits.file_bytes)
+    limited.append((resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes))
+    command, plan = Plan(argv, limited, report).command()
     try:
         transport, watch = await asyncio.get_running_loop().subprocess_exec(
             lambda: _Watch(limits.output_bytes),
-            *(sys.executable, "-I", "-S", str(_LAUNCH), *map(str, numbers), *argv),
-            pass_fds=(report,),
-            env=_ENVIRONMENT,
+            *command,
+            pass_fds=(plan, report),
+            env={},
             cwd="/",
             start_new_session=True,
         )
     finally:
+        os.close(plan)
         os.close(report)
     try:
         return watch, await _gone(transport, watch, stdin, limits.wall_seconds)

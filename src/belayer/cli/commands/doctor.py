@@ -17,13 +17,14 @@ from belayer.cli.options import AsJson, Home
 from belayer.cli.reading import is_driven
 from belayer.cli.safe_text import safe_line
 from belayer.engine import Engine
+from belayer.sandbox.choose import choose
 from belayer.sessions.integrity import Finding
 from belayer.sessions.lease import LockedDrivers
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.store import Wanted
 from belayer.sessions.stores import schema
 from belayer.tools.mcp_servers import ServerReport
-from belayer.vocabulary.errors import BelayerError
+from belayer.vocabulary.errors import BelayerError, NoSandbox
 from belayer.vocabulary.events.event import Status
 
 _LEAST_BYTES = 200_000_000
@@ -57,6 +58,8 @@ def doctor(as_json: AsJson = False, home: Home = None) -> None:
 
 async def _checks(desk: Desk) -> AsyncIterator[Check]:
     yield Check("versions", _versions())
+    async for check in _sandbox_checks(desk):
+        yield check
     yield Check("home", str(desk.home.resolve()))
     for name, value in desk.settings:
         if name != "home":
@@ -72,6 +75,25 @@ async def _checks(desk: Desk) -> AsyncIterator[Check]:
                 yield _server(desk, report)
     except BelayerError as error:
         yield Check("store", error.detail, right=False, todo=error.hint)
+
+
+async def _sandbox_checks(desk: Desk) -> AsyncIterator[Check]:
+    """Which sandbox commands get, and what it does and does not protect."""
+    wanted = desk.settings.sandbox
+    if wanted == "off":
+        yield Check("sandbox", "commands are switched off (BELAYER_SANDBOX=off)")
+        return
+    try:
+        async with choose(wanted, desk.home) as sandbox:
+            rung = sandbox.rung
+    except NoSandbox as error:
+        yield Check("sandbox", error.detail, right=False, todo=error.hint)
+        return
+    yield Check("sandbox", rung.name)
+    for protected in rung.protects:
+        yield Check("protects", protected)
+    for open_to in rung.does_not:
+        yield Check("does not", open_to)
 
 
 async def _store_checks(desk: Desk, engine: Engine) -> AsyncIterator[Check]:

@@ -32,7 +32,7 @@ def tools(
     """List the tools with their health and their past, or show all about one."""
 
     async def work(desk: Desk) -> int:
-        async with desk.engine() as engine:
+        async with desk.engine(set()) as engine:  # drives nothing, and tries what driving would need
             if accept is not None:
                 _tell_accepted(desk, accept, await engine.servers.accept(accept))
                 return Exit.DONE

@@ -23,6 +23,7 @@ from belayer.vocabulary.events.event import Shape
 from belayer.workspace.repo_url import RepoUrl
 
 _ID_LENGTH = 16
+_SHORTEST = 4
 _MOST_OPEN = 8
 _LOOK_AGAIN = 0.1
 
@@ -72,7 +73,8 @@ class Repositories:
 
     def find(self, prefix: str) -> Repository:
         """The repository whose id this is, or begins like this."""
-        found = [one for one in self.known() if prefix and one.id.startswith(prefix.strip().lower())]
+        wanted = prefix.strip().lower()
+        found = [one for one in self.known() if len(wanted) >= _SHORTEST and one.id.startswith(wanted)]
         if not found:
             raise UnknownRepository(
                 f"There is no graph of a repository {prefix!r}.",
