@@ -4,7 +4,8 @@ SHOP = {
     "shop/__init__.py": "from shop.cart import Cart\n",
     "shop/money.py": "def rounded(amount):\n    return round(amount, 2)\n",
     "shop/cart.py": (
-        "from shop.money import rounded\n\n\nclass Cart:\n    def total(self, items):\n        return rounded(sum(items))\n"
+        "from shop.money import rounded\n\n\nclass Cart:\n"
+        "    def total(self, items):\n        return rounded(sum(items))\n"
     ),
     "shop/api.py": (
         "from fastapi import FastAPI\n\nfrom shop.cart import Cart\n\napp = FastAPI()\n\n\n"

@@ -40,7 +40,7 @@ class StepUnderWay:
         """Show how far the step is."""
         self.show("progress", percent=percent, text=text, key=self.key)
 
-    async def keep(self, name: str, media_type: str, content: bytes) -> Json:
+    async def keep(self, name: str, media_type: str, content: bytes) -> dict[str, Json]:
         """Keep something to look at or take away; by the name in the answer it can be fetched from the session."""
         made = ArtifactMade(key=self.key, name=artifact_name(self.key, name), media_type=media_type)
         await self.put(made, content)
