@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,6 @@ from belayer.cli.graphs import AnyAnswer, draw_answer, tell_built
 from belayer.cli.options import AsJson, Home, NoInput
 from belayer.codegraph.answers import Risk
 from belayer.codegraph.build import Progress
-from belayer.codegraph.codegraph import CodeGraph
 from belayer.codegraph.draw import as_dot, as_mermaid, picture_of
 from belayer.codegraph.graph import Confidence
 from belayer.engine import Engine
@@ -25,6 +24,9 @@ from belayer.vocabulary.errors import UnfitInput
 from belayer.workflows.graph import workflow
 from belayer.workflows.graph.repositories import Repository
 from belayer.workspace.repo_url import read_repo_url
+
+if TYPE_CHECKING:
+    from belayer.codegraph.codegraph import CodeGraph
 
 
 class Action(StrEnum):
@@ -146,7 +148,7 @@ def _named(engine: Engine, repo: str) -> Repository:
 @contextlib.asynccontextmanager
 async def _up_to_date(
     desk: Desk, engine: Engine, repository: Repository, action: Action
-) -> AsyncGenerator[tuple[Repository, CodeGraph]]:
+) -> AsyncGenerator[tuple[Repository, "CodeGraph"]]:
     """The graph of what is in the folder now: what has changed since is read again first."""
     repositories = engine.repositories
     first = repository.built is None
@@ -180,7 +182,7 @@ async def _work_on_address(desk: Desk, written: str, asked: _Asked) -> int:
     return await drive_on(desk, session_id, ())
 
 
-async def _answer(desk: Desk, graph: CodeGraph, asked: _Asked) -> None:
+async def _answer(desk: Desk, graph: "CodeGraph", asked: _Asked) -> None:
     answer = await _asked(graph, asked)
     if asked.drawing is not None and not isinstance(answer, Risk):
         picture = picture_of(answer, most=asked.limit)
@@ -192,7 +194,7 @@ async def _answer(desk: Desk, graph: CodeGraph, asked: _Asked) -> None:
     draw_answer(desk, answer)
 
 
-async def _asked(graph: CodeGraph, asked: _Asked) -> AnyAnswer:
+async def _asked(graph: "CodeGraph", asked: _Asked) -> AnyAnswer:
     match asked.action:
         case Action.MODULES:
             return await graph.modules(tag=asked.tag, query=_first(asked), limit=asked.limit)

@@ -22,7 +22,7 @@ class Project(Protocol):
         ...
 
     def manifest(self, name: str) -> Mapping[str, str]:
-        """The text of every manifest of this name (`tsconfig.json`, `go.mod`), by path."""
+        """The text of every manifest of this name (`go.mod`, `tsconfig*.json`), by path."""
         ...
 
 
@@ -31,7 +31,8 @@ class Language(Protocol):
 
     name: str
     suffixes: tuple[str, ...]
-    manifests: tuple[str, ...]
+    manifests: tuple[str, ...]  # names of files; a star is a wildcard (`tsconfig*.json`)
+    names_see_members: bool  # whether a bare name in a class also means a member of it (Java, C#)
 
     def read(self, path: str, source: bytes) -> Facts:
         """The facts of a file. Never raises: what cannot be parsed is left out and the facts say `is_broken`."""

@@ -11,16 +11,18 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, ValidationError
 
 from belayer.codegraph.build import Built, OnProgress, build
-from belayer.codegraph.codegraph import CodeGraph
 from belayer.vocabulary.clock import Clock, rfc3339
 from belayer.vocabulary.errors import AmbiguousPrefix, UnknownRepository
 from belayer.vocabulary.events.event import Shape
 from belayer.workspace.repo_url import RepoUrl
+
+if TYPE_CHECKING:
+    from belayer.codegraph.codegraph import CodeGraph
 
 _ID_LENGTH = 16
 _SHORTEST = 4
@@ -95,24 +97,31 @@ class Repositories:
         """Read what has changed since the last time, and remember what the graph is of."""
         place = self.place(repository.id)
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        built = await build(repository.folder, place / "graph.db", on_progress=on_progress)
+        built = await build(
+            repository.folder, place / "graph.db", on_progress=on_progress, is_commit=commit is not None
+        )
         done = repository.model_copy(
             update={"commit": commit, "built": built, "built_at": rfc3339(self._clock.now())}
         )
         _write(place / "repository.json", done.model_dump_json(indent=1))
         return done
 
-    async def graph(self, repository: Repository) -> CodeGraph:
+    async def graph(self, repository: Repository) -> "CodeGraph":
         """The repository's graph, open; GraphMissing if there is none."""
         if repository.id not in self._open:
-            place = self.place(repository.id)
-            git_dir = place / "git" if repository.commit is not None else None
-            self._open[repository.id] = await CodeGraph.open(repository.folder, place / "graph.db", git_dir)
+            self._open[repository.id] = await self._opened(repository)
         self._open.move_to_end(repository.id)
         while len(self._open) > _MOST_OPEN:
             _, oldest = self._open.popitem(last=False)
             await oldest.close()
         return self._open[repository.id]
+
+    async def _opened(self, repository: Repository) -> "CodeGraph":
+        from belayer.codegraph.codegraph import CodeGraph  # noqa: PLC0415 - brings numpy, which few commands need
+
+        place, ours = self.place(repository.id), repository.commit is not None
+        git_dir = place / "git" if ours else None
+        return await CodeGraph.open(repository.folder, place / "graph.db", git_dir, is_commit=ours)
 
     async def aclose(self) -> None:
         """Let go of every graph."""

@@ -1,0 +1,1 @@
+"""From what the files say to what refers to what: one evaluator for all languages."""

@@ -1,0 +1,90 @@
+"""From the facts of all files to the nodes and edges of each. Pure: equal facts give equal graphs, file by file.
+
+What a file's links depend on is remembered as keys (see keys.py), so that an edit links again only the files
+that looked at what it changed.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from belayer.codegraph.facts import Facts
+from belayer.codegraph.graph import Edge, Node
+from belayer.codegraph.languages.catalog import LANGUAGES
+from belayer.codegraph.link import keys
+from belayer.codegraph.link.evaluator import Evaluator
+from belayer.codegraph.link.notes import Notes
+from belayer.codegraph.link.weaver import Weaver
+from belayer.codegraph.link.words import numpy_at_hand
+from belayer.codegraph.link.world import Library, World, folders_of
+
+
+class Linked(NamedTuple):
+    """What one file gives to the graph: its nodes, every edge that starts in it, and what the linker remembers of it."""
+
+    path: str
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    memory: bytes
+
+
+class Linker:
+    """Links files. One linker sees one state of the library; a change needs a new one, which costs little to make."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._notes = Notes()
+        self._world = World(library, self._notes)
+        self._weaver = Weaver(Evaluator(self._world, self._notes))
+
+    def link(self, paths: Iterable[str]) -> Iterator[Linked]:
+        """The files' part of the graph. Each answer depends on the library alone, so that processes can share the paths."""
+        for path in paths:
+            self._notes.begin()
+            module = self._world.module(path)
+            if module is not None:
+                nodes, edges = self._weaver.weave(module)
+                yield Linked(path, nodes, edges, array("I", sorted(self._notes.all_keys())).tobytes())
+
+    def affected(
+        self, before: Mapping[str, Facts | None], manifests: Mapping[str, str], memories: Iterable[tuple[str, bytes]]
+    ) -> set[str]:
+        """The files to link again now that some changed; the library is the state after the change.
+
+        `before` has the old facts of every file that was changed, added (None) or removed, `manifests` the old manifests, and
+        `memories` what was remembered of each file when it was last linked. Linking these again and dropping what
+        the removed files gave leads to the same graph as linking everything.
+        """
+        changed: set[int] = set()
+        for path, facts in before.items():
+            changed |= keys.changes(facts, self._library.facts(path))
+        changed |= self._folders(before)
+        names = {name for language in LANGUAGES for name in language.manifests}
+        changed |= keys.changed_manifests(manifests, self._library.manifests(), names)
+        there = set(self._library.paths())
+        found = {path for path in before if path in there}
+        return found | {path for path in _remembering(memories, changed) if path in there}
+
+    def _folders(self, before: Mapping[str, Facts | None]) -> set[int]:
+        """The keys of the folders that got their first file or lost their last."""
+        now = list(self._library.paths())
+        there = set(now)
+        came = {path for path, facts in before.items() if facts is None and path in there}
+        went = {path for path, facts in before.items() if facts is not None and path not in there}
+        if not came and not went:
+            return set()
+        new, old = folders_of(now), folders_of((there - came) | went)
+        return {keys.key(keys.FOLDER, folder) for folder in new ^ old}
+
+
+def _remembering(memories: Iterable[tuple[str, bytes]], changed: set[int]) -> Iterator[str]:
+    """The files that remember one of the keys."""
+    numpy = numpy_at_hand()
+    if numpy is None:
+        yield from (path for path, memory in memories if not changed.isdisjoint(memoryview(memory).cast("I")))
+        return
+    pairs = list(memories)
+    everything = numpy.frombuffer(b"".join(memory for _, memory in pairs), numpy.uint32)
+    ends = numpy.cumsum([len(memory) // 4 for _, memory in pairs])
+    hits = numpy.flatnonzero(numpy.isin(everything, numpy.array(sorted(changed), numpy.uint32)))
+    yield from (pairs[place][0] for place in numpy.unique(numpy.searchsorted(ends, hits, "right")).tolist())
