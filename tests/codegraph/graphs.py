@@ -54,7 +54,7 @@ def nodes(sources: Mapping[str, str]) -> dict[str, Node]:
 
 
 def edges(sources: Mapping[str, str], *relations: Relation) -> list[str]:
-    """The edges as lines, sorted, without places: `main.py::f -calls-> lib.py::g resolved`. Calls, unless told otherwise."""
+    """The edges as sorted lines, without places: `main.py::f -calls-> lib.py::g resolved`; calls, unless told."""
     wanted = relations or (Relation.CALLS,)
     found = (edge for part in linked(sources) for edge in part.edges if edge.relation in wanted)
     return sorted({line(edge) for edge in found})

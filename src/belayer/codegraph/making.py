@@ -271,7 +271,7 @@ class _Making:
     def _link(self, before: Mapping[str, Facts | None], old_manifests: Mapping[str, str]) -> set[str]:
         if len(self._files) > _MANY:
             import_module("numpy")
-        linker = Linker(self._shelf)
+        linker = Linker(self._shelf, self._shelf.modules)
         if self._is_new:
             paths = set(self._shelf.paths())
         else:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from belayer.codegraph.facts import Facts, unpack
+from belayer.codegraph.link.module import Module
 from belayer.codegraph.store import FileRow, GraphStore
 
 # In bytes of packed facts; unpacked they take about ten times as much.
@@ -18,6 +19,7 @@ class Kept:
 
     def __init__(self) -> None:
         self._facts: dict[str, tuple[bytes, Facts]] = {}
+        self.modules: dict[str, Module] = {}  # the linker's, good as long as the facts are the same objects
         self._bytes = 0
 
     def get(self, path: str, digest: bytes) -> Facts | None:
@@ -28,6 +30,7 @@ class Kept:
         self._bytes += size
         if self._bytes > _MOST_KEPT:
             self._facts.clear()
+            self.modules.clear()
             self._bytes = size
         self._facts[path] = digest, facts
 
@@ -53,6 +56,7 @@ class Shelf:
         self._new_words: dict[str, bytes] = {}
         self._old_words: dict[int, bytes] | None = None
         self._kept = kept
+        self.modules = kept.modules
 
     def paths(self) -> Iterable[str]:
         return self._stored.keys() | self._packed.keys()

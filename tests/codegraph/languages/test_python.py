@@ -12,7 +12,10 @@ def calls(sources: dict[str, str] | str) -> list[str]:
 
 def called(sources: dict[str, str] | str) -> set[str]:
     """The calls without confidence and without `main.py::`."""
-    return {line.rsplit(" ", 1)[0].replace(" -calls-> ", " > ").replace("main.py::", "") for line in calls(sources)}
+    return {
+        line.rsplit(" ", 1)[0].replace(" -calls-> ", " > ").replace("main.py::", "")
+        for line in calls(sources)
+    }
 
 
 def test_a_function_is_called_by_its_name_and_by_its_imported_name() -> None:
@@ -230,7 +233,7 @@ def test_making_an_instance_calls_the_class_and_its_constructor() -> None:
         "class B:\n    def __init__(self): self.a = A()\ndef run(b: B): b.a.m()",
         "class B:\n    def __init__(self, a): self.a = a\ndef run():\n    B(A()).a.m()",
         "class B:\n    @property\n    def a(self) -> A: ...\ndef run(b: B): b.a.m()",
-        "class B:\n    @classmethod\n    def make(cls): return cls()\n    def m2(self): A().m()\ndef run():\n    B.make().m2()",
+        "class B(A):\n    @classmethod\n    def make(cls): return cls()\ndef run(): B.make().m()",
         "def run():\n    try: pass\n    except A as a: a.m()",
         "def run(): getattr(A(), 'm')()",
         "def run(x):\n    match x:\n        case A() as a: a.m()",
@@ -238,7 +241,10 @@ def test_making_an_instance_calls_the_class_and_its_constructor() -> None:
     ],
 )
 def test_an_instances_type_is_known_from(code: str) -> None:
-    source = f"from typing import Optional\nclass A:\n    def m(self): pass\n    def __enter__(self): return self\n{code}\n"
+    known = (
+        "from typing import Optional\nclass A:\n    def m(self): pass\n    def __enter__(self): return self\n"
+    )
+    source = f"{known}{code}\n"
     targets = {line.split(" > ")[1] for line in called(source)}
     assert "A.m" in targets
 
@@ -263,7 +269,7 @@ def test_what_comes_from_outside_is_not_guessed_by_name() -> None:
         "text".fetch_everything()
         open("f").fetch_everything()
         """
-    assert called(source) == {"main.py > A"} - {"main.py > A"}
+    assert called(source) == set()
 
 
 def test_an_unknown_receiver_is_guessed_by_a_telling_name_only() -> None:
@@ -302,7 +308,14 @@ def test_static_and_class_methods_and_properties() -> None:
         x = A().p
         A().p = 3
         """
-    assert called(source) >= {"A.c > A.s", "A.p > A.q", "A.p#2 > A.q", "main.py > A.s", "main.py > A.c", "main.py > A.p"}
+    assert called(source) >= {
+        "A.c > A.s",
+        "A.p > A.q",
+        "A.p#2 > A.q",
+        "main.py > A.s",
+        "main.py > A.c",
+        "main.py > A.p",
+    }
     assert "main.py > A.p#2" in called(source)
 
 
@@ -366,20 +379,24 @@ def test_a_protocol_is_implemented_by_whoever_has_its_methods() -> None:
     ],
 )
 def test_an_operator_calls_the_method_that_stands_for_it(code: str, method: str) -> None:
-    source = f"class A:\n    def {method}(self, *a): pass\nclass B:\n    def {method}(self, *a): pass\n{code}\n"
+    source = (
+        f"class A:\n    def {method}(self, *a): pass\nclass B:\n    def {method}(self, *a): pass\n{code}\n"
+    )
     assert f"main.py > A.{method}" in called(source)
     assert f"main.py > B.{method}" not in called(source)
 
 
 def test_raising_a_class_constructs_it() -> None:
-    source = "class E(Exception):\n    def __init__(self): pass\ndef f():\n    raise E\ndef g(e):\n    raise e\n"
+    source = (
+        "class E(Exception):\n    def __init__(self): pass\ndef f():\n    raise E\ndef g(e):\n    raise e\n"
+    )
     assert called(source) == {"f > E", "f > E.__init__"}
 
 
 def test_classes_inherit_and_methods_override() -> None:
     sources = {
         "a.py": "class A:\n    def __init__(self): pass\n    def m(self): pass\n    def n(self): pass\n",
-        "main.py": "import a\nclass B(a.A):\n    def __init__(self): pass\n    def m(self): pass\n    def o(self): pass\n",
+        "main.py": "import a\nclass B(a.A):\n    def __init__(self): pass\n    def m(self): pass\n    o = m\n",
     }
     assert edges(sources, Relation.INHERITS, Relation.OVERRIDES) == [
         "main.py::B -inherits-> a.py::A resolved",
@@ -388,7 +405,11 @@ def test_classes_inherit_and_methods_override() -> None:
 
 
 def test_imports_lead_to_the_package_and_to_the_file_behind_it() -> None:
-    sources = {"p/__init__.py": "from .m import f\n", "p/m.py": "def f(): pass\n", "main.py": "from p import f\nimport os\n"}
+    sources = {
+        "p/__init__.py": "from .m import f\n",
+        "p/m.py": "def f(): pass\n",
+        "main.py": "from p import f\nimport os\n",
+    }
     assert edges(sources, Relation.IMPORTS) == [
         "main.py -imports-> p/__init__.py resolved",
         "main.py -imports-> p/m.py resolved",
@@ -419,7 +440,8 @@ def test_what_is_named_but_not_called_is_used() -> None:
 def test_nodes_have_kinds_names_lines_and_ids() -> None:
     source = "class A:\n    def m(self):\n        pass\n\ndef f(): pass\ng = lambda: 1\n"
     found = nodes({"src/shop/__init__.py": "", "src/shop/cart.py": source})
-    assert {id: (node.kind, node.name, node.line, node.end_line) for id, node in found.items() if "cart" in id} == {
+    shown = {node.id: (node.kind, node.name, node.line, node.end_line) for node in found.values()}
+    assert {each: about for each, about in shown.items() if "cart" in each} == {
         "src/shop/cart.py": (Kind.MODULE, "shop.cart", 1, 7),
         "src/shop/cart.py::A": (Kind.CLASS, "shop.cart.A", 1, 3),
         "src/shop/cart.py::A.m": (Kind.METHOD, "shop.cart.A.m", 2, 3),

@@ -173,7 +173,9 @@ def test_django_urls_include_each_other() -> None:
     }
 
 
-@pytest.mark.parametrize("line", ["d.get('/x')", "cache.get('/x', f)", "@register.filter('x')\ndef g(): ...", "path('x', f)"])
+@pytest.mark.parametrize(
+    "line", ["d.get('/x')", "cache.get('/x', f)", "@register.filter('x')\ndef g(): ...", "path('x', f)"]
+)
 def test_what_only_looks_like_a_route_is_none(line: str) -> None:
     assert served({"main.py": f"def f(): ...\n{line}\n"}) == set()
 
@@ -202,7 +204,7 @@ def test_a_test_tests_what_it_calls_outside_of_the_tests() -> None:
         "tests/test_cart.py::test_adding -tests-> shop.py::Cart.add resolved",
     ]
     found = nodes(sources)
-    assert {id for id, node in found.items() if "test" in node.tags} == {
+    assert {node.id for node in found.values() if "test" in node.tags} == {
         "tests/test_cart.py",
         "tests/test_cart.py::test_adding",
         "tests/test_cart.py::TestMore",
@@ -212,8 +214,16 @@ def test_a_test_tests_what_it_calls_outside_of_the_tests() -> None:
 
 
 def test_unittest_methods_are_tests_wherever_they_stand() -> None:
-    source = "import unittest\ndef f(): pass\nclass Case(unittest.TestCase):\n    def test_f(self): f()\n    def helper(self): f()\n"
-    assert edges({"checks.py": source}, Relation.TESTS) == ["checks.py::Case.test_f -tests-> checks.py::f resolved"]
+    source = """
+        import unittest
+        def f(): pass
+        class Case(unittest.TestCase):
+            def test_f(self): f()
+            def helper(self): f()
+        """
+    assert edges({"checks.py": source}, Relation.TESTS) == [
+        "checks.py::Case.test_f -tests-> checks.py::f resolved"
+    ]
 
 
 def test_fixtures_are_called_by_who_names_them() -> None:

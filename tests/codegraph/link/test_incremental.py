@@ -10,7 +10,16 @@ from belayer.codegraph.facts import Facts
 from belayer.codegraph.link.linker import Linked, Linker
 from tests.codegraph.graphs import Shelf
 
-PATHS = ("main.py", "lib.py", "pkg/__init__.py", "pkg/a.py", "pkg/b.py", "pkg/sub/c.py", "tests/test_all.py", "tests/conftest.py")
+PATHS = (
+    "main.py",
+    "lib.py",
+    "pkg/__init__.py",
+    "pkg/a.py",
+    "pkg/b.py",
+    "pkg/sub/c.py",
+    "tests/test_all.py",
+    "tests/conftest.py",
+)
 # Lines that refer to each other across files, whichever of them are there.
 LINES = (
     "from lib import f",
@@ -63,7 +72,11 @@ LINES = (
 )
 sources = st.lists(st.sampled_from(LINES), max_size=6).map("\n".join)
 projects = st.dictionaries(st.sampled_from(PATHS), sources, min_size=1, max_size=6)
-edits = st.lists(st.dictionaries(st.sampled_from(PATHS), st.none() | sources, min_size=1, max_size=3), min_size=1, max_size=4)
+edits = st.lists(
+    st.dictionaries(st.sampled_from(PATHS), st.none() | sources, min_size=1, max_size=3),
+    min_size=1,
+    max_size=4,
+)
 
 
 def everything(sources: Mapping[str, str]) -> dict[str, Linked]:
@@ -132,6 +145,8 @@ LIBRARY = {
         ({"lib.py": None}, {"main.py"}),
     ],
 )
-def test_an_edit_links_again_only_who_looked_at_what_it_changed(change: dict[str, str | None], again: set[str]) -> None:
+def test_an_edit_links_again_only_who_looked_at_what_it_changed(
+    change: dict[str, str | None], again: set[str]
+) -> None:
     graph = everything(LIBRARY)
     assert updated(graph, LIBRARY, edited(LIBRARY, change))[1] == again

@@ -144,7 +144,7 @@ class Draft:
             self.store(("name", spelled), value, line)
 
     def store(self, target: Expr, value: Expr, line: int) -> None:
-        if value is not NOTHING:
+        if value is not NOTHING or target[0] == "attr":  # storing an attribute may call a setter
             self.stores.append(Store(self.scope, target, value, line))
 
     def call(

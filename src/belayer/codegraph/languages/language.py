@@ -29,10 +29,21 @@ class Project(Protocol):
 class Language(Protocol):
     """One language."""
 
-    name: str
-    suffixes: tuple[str, ...]
-    manifests: tuple[str, ...]  # names of files; a star is a wildcard (`tsconfig*.json`)
-    names_see_members: bool  # whether a bare name in a class also means a member of it (Java, C#)
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def suffixes(self) -> tuple[str, ...]: ...
+
+    @property
+    def manifests(self) -> tuple[str, ...]:
+        """The names of its manifests; a star is a wildcard (`tsconfig*.json`)."""
+        ...
+
+    @property
+    def names_see_members(self) -> bool:
+        """Whether a bare name in a class also means a member of it (Java, C#)."""
+        ...
 
     def read(self, path: str, source: bytes) -> Facts:
         """The facts of a file. Never raises: what cannot be parsed is left out and the facts say `is_broken`."""
@@ -45,7 +56,8 @@ class Language(Protocol):
     def imported(self, spec: str, importer: str, project: Project) -> tuple[str, ...]:
         """The files that an import of `spec` in `importer` leads to, best first; none if it leads outside.
 
-        A language whose imports name packages gives all files of the package.
+        A language whose imports name packages gives all files of the package. A package without a file of its own is
+        given as its folder, with a slash at the end.
         """
         ...
 

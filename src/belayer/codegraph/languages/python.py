@@ -17,8 +17,8 @@ class Python:
     """The Python language."""
 
     name = "python"
-    suffixes = (".py", ".pyi")
-    manifests = _PROJECT_FILES
+    suffixes: tuple[str, ...] = (".py", ".pyi")
+    manifests: tuple[str, ...] = _PROJECT_FILES
     names_see_members = False
 
     def read(self, path: str, source: bytes) -> Facts:

@@ -107,7 +107,9 @@ class Builtins:
         draft.calls[calls:] = [call._replace(line=row + 1, column=column) for call in draft.calls[calls:]]
         draft.source = source
 
-    def after(self, callee: Expr, node: Node, args: tuple[Expr, ...], keywords: Keywords, value: Expr) -> Expr:
+    def after(
+        self, callee: Expr, node: Node, args: tuple[Expr, ...], keywords: Keywords, value: Expr
+    ) -> Expr:
         """What a call of something else also does, if it is the method of a list or dict, or a well-known function."""
         if callee[0] == "attr":
             return self._after_method(callee, node, args, keywords, value)
@@ -133,33 +135,33 @@ class Builtins:
             return args[0]
         return value
 
-    def _store(self, base: object, value: Expr, whole: Expr | None = None) -> None:
+    def _store(self, target: Expr, value: Expr, whole: Expr | None = None) -> None:
         draft = self._draft
-        target: Expr = base  # pyright: ignore
         if whole is not None and whole[0] == "dict" and self._updated(target, whole):
             return
         draft.stores.append(Store(draft.scope.number, ("item", target, None), value, draft.line))
 
     def _updated(self, target: Expr, whole: Expr) -> bool:
         """`d.update({…})` in straight-line code leaves a dict with these keys."""
-        if target[0] != "bound" or any(not isinstance(key, str | int) for key, _ in whole[1]):  # pyright: ignore
+        if target[0] != "bound" or any(not isinstance(key, str | int) for key, _ in whole[1]):
             return False
-        for key, value in whole[1]:  # pyright: ignore
-            self.put(target, key, value)  # pyright: ignore
+        for key, value in whole[1]:
+            self.put(target, key, value)
         return True
 
     def put(self, target: Expr, key: str | int, value: Expr) -> bool:
         """Whether `target[key] = value` could be written as a new binding of the variable that holds the container."""
         draft = self._draft
         if target[0] == "bound":
-            binding = draft.bindings[target[1]]  # pyright: ignore
+            number: int = target[1]
+            binding = draft.bindings[number]
             is_live = draft.scope.live.get(binding.name) is not None and binding.scope == draft.scope.number
             if binding.value[0] not in ("dict", "list", "put") or not is_live:
                 return False
             draft.bind(binding.name, ("put", ("bound", draft.scope.live[binding.name]), key, value))
             return True
         if target[0] == "item" and isinstance(target[2], str | int):
-            inner: Expr = target[1]  # pyright: ignore
+            inner: Expr = target[1]
             return self.put(inner, target[2], ("put", target, key, value))
         return False
 
@@ -169,13 +171,14 @@ class Builtins:
     def _imported(self, callee: Expr) -> tuple[str, str] | None:
         if callee[0] == "name":
             scope = self._draft.module
-            number = scope.live.get(callee[1])  # pyright: ignore
+            number = scope.live.get(callee[1])
             callee = ("bound", number) if number is not None else callee
         if callee[0] != "bound":
             return None
-        value = self._draft.bindings[callee[1]].value  # pyright: ignore
-        return (value[1], value[2]) if value[0] == "import" else None  # pyright: ignore
+        bound: int = callee[1]
+        value = self._draft.bindings[bound].value
+        return (value[1], value[2]) if value[0] == "import" else None
 
-    def _is_module(self, base: object, spec: str) -> bool:
-        found = self._imported(base)  # pyright: ignore
+    def _is_module(self, base: Expr, spec: str) -> bool:
+        found = self._imported(base)
         return found is not None and found[0] == spec

@@ -1,9 +1,9 @@
-"""A Python file's facts while it is being read: scopes, names in straight-line code, calls and references as they come."""
+"""A Python file's facts while it is being read: scopes, names in straight-line code, calls, references."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from tree_sitter import Node
@@ -23,7 +23,12 @@ from belayer.codegraph.facts import (
 
 UNKNOWN: Expr = ("any", ())
 SELF: Expr = ("self",)
-BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__")) | {"reveal_type", "unicode", "xrange"}
+ENUM = {"<enum>"}  # marks a class whose variables are its instances
+BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__")) | {
+    "reveal_type",
+    "unicode",
+    "xrange",
+}
 _VARIABLE = 0
 _THING = 1  # a definition or an import
 
@@ -31,7 +36,19 @@ _THING = 1  # a definition or an import
 class Scope:
     """A module, class, function or lambda whose body is being read."""
 
-    __slots__ = ("bound", "changed", "depth", "live", "number", "outer", "parent", "results", "self_name", "shape", "yields")
+    __slots__ = (
+        "bound",
+        "changed",
+        "depth",
+        "live",
+        "number",
+        "outer",
+        "parent",
+        "results",
+        "self_name",
+        "shape",
+        "yields",
+    )
 
     def __init__(self, number: int, shape: Shape, parent: Scope | None, self_name: str | None) -> None:
         self.number, self.shape, self.parent, self.self_name = number, shape, parent, self_name
@@ -114,9 +131,7 @@ class Draft:
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name is Python's own here, as far as one can tell from what was read so far."""
-        if name not in BUILTINS or self.has_stars:
-            return name in BUILTINS and not self._is_bound(name)
-        return not self._is_bound(name)
+        return name in BUILTINS and not self._is_bound(name)
 
     def _is_bound(self, name: str) -> bool:
         scope: Scope | None = self.scope
@@ -127,7 +142,7 @@ class Draft:
         return False
 
     @contextmanager
-    def branch(self, *, is_loop: bool = False) -> Iterator[None]:
+    def branch(self, *, is_loop: bool = False) -> Generator[None]:
         """Code that may not run, or may run again: afterwards nothing it bound is plain."""
         scope = self.scope
         live, changed = scope.live, scope.changed
@@ -142,7 +157,7 @@ class Draft:
         scope.changed = changed | scope.changed
 
     @contextmanager
-    def inner(self) -> Iterator[None]:
+    def inner(self) -> Generator[None]:
         """Names that end with a comprehension."""
         scope = self.scope
         live = scope.live
@@ -152,7 +167,13 @@ class Draft:
 
     # Calls and references
 
-    def call(self, callee: Expr, node: Node, args: tuple[Expr, ...] = (), keywords: tuple[tuple[str, Expr], ...] = ()) -> Expr:
+    def call(
+        self,
+        callee: Expr,
+        node: Node,
+        args: tuple[Expr, ...] = (),
+        keywords: tuple[tuple[str, Expr], ...] = (),
+    ) -> Expr:
         """A call at the place of a node; what it gives."""
         row, column = node.start_point
         self.calls.append(Call(self.scope.number, callee, args, keywords, row + 1, column))
@@ -168,8 +189,8 @@ class Draft:
         """Whether an expression can stand for an instance of a class of ours."""
         word = base[0]
         if word == "bound":
-            value = self.bindings[base[1]].value  # pyright: ignore
-            return value[0] in _MAY_BE_OURS
+            number: int = base[1]
+            return self.bindings[number].value[0] in _MAY_BE_OURS
         return word in _MAY_BE_OURS
 
     def refer(self, value: Expr, node: Node) -> None:
@@ -187,11 +208,11 @@ class Draft:
             if value[0] != "name" or self._leads_on(scope, value[1])
         )
 
-    def _leads_on(self, number: int, name: object) -> bool:
+    def _leads_on(self, number: int, name: str) -> bool:
         scope: Scope | None = self.scopes.get(number)
         is_first = True
         while scope is not None:
-            kind = scope.bound.get(name) if is_first or scope.shape is not Shape.CLASS else None  # pyright: ignore
+            kind = scope.bound.get(name) if is_first or scope.shape is not Shape.CLASS else None
             if kind is not None:
                 return kind == _THING
             is_first = False

@@ -17,7 +17,10 @@ _LONGEST_KEY = 80
 _MOST_ITEMS = 400
 _STRING: Expr = ("literal", "str")
 _NUMBER: Expr = ("literal", "int")
-_FUNCTION, _ARGUMENTS, _OBJECT, _ATTRIBUTE = (FIELDS[name] for name in ("function", "arguments", "object", "attribute"))
+_BOOLEAN: Expr = ("literal", "bool")
+_FUNCTION, _ARGUMENTS, _OBJECT, _ATTRIBUTE = (
+    FIELDS[name] for name in ("function", "arguments", "object", "attribute")
+)
 _NAME, _VALUE, _KEY, _BODY = (FIELDS[name] for name in ("name", "value", "key", "body"))
 _LEFT, _RIGHT, _SUBSCRIPT, _OPERATOR = (FIELDS[name] for name in ("left", "right", "subscript", "operator"))
 _PARAMETERS, _TYPE, _ALIAS = (FIELDS[name] for name in ("parameters", "type", "alias"))
@@ -32,8 +35,17 @@ _TRIPLE = (b'"""', b"'''")
 _INTERPOLATION, _IDENTIFIER, _ATTRIBUTE_KIND, _COMMENT = (
     KINDS[kind] for kind in ("interpolation", "identifier", "attribute", "comment")
 )
-_KEYWORD, _LIST_SPLAT, _DICT_SPLAT = (KINDS[kind] for kind in ("keyword_argument", "list_splat", "dictionary_splat"))
+_KEYWORD, _LIST_SPLAT, _DICT_SPLAT = (
+    KINDS[kind] for kind in ("keyword_argument", "list_splat", "dictionary_splat")
+)
 _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+def _always(value: Expr) -> Callable[[Node], Expr]:
+    def rule(_: Node) -> Expr:
+        return value
+
+    return rule
 
 
 class Expressions:
@@ -45,7 +57,7 @@ class Expressions:
         self._builtins = Builtins(draft, self)
         self._depth = 0
         self._rules: list[Callable[[Node], Expr] | None] = [None] * (max(KINDS.values()) + 1)
-        for kind, rule in {
+        rules: dict[str, Callable[[Node], Expr]] = {
             "identifier": self._identifier,
             "attribute": self._attribute,
             "call": self._call,
@@ -53,11 +65,11 @@ class Expressions:
             "string": self._string,
             "concatenated_string": self._strings,
             "integer": self._integer,
-            "float": lambda _: _NUMBER,
-            "true": lambda _: ("literal", "bool"),
-            "false": lambda _: ("literal", "bool"),
-            "none": lambda _: ("literal", "None"),
-            "ellipsis": lambda _: ("literal", "None"),
+            "float": _always(_NUMBER),
+            "true": _always(_BOOLEAN),
+            "false": _always(_BOOLEAN),
+            "none": _always(("literal", "None")),
+            "ellipsis": _always(("literal", "None")),
             "parenthesized_expression": self.inner,
             "await": self.inner,
             "type": self.inner,
@@ -85,8 +97,9 @@ class Expressions:
             "as_pattern": self.inner,
             "slice": self._parts,
             "interpolation": self._parts,
-            "comment": lambda _: UNKNOWN,
-        }.items():
+            "comment": _always(UNKNOWN),
+        }
+        for kind, rule in rules.items():
             if kind in KINDS:
                 self._rules[KINDS[kind]] = rule
 
@@ -168,7 +181,12 @@ class Expressions:
         entries: list[tuple[object, Expr]] = []
         for child in node.named_children:
             if child.kind_id == KINDS["pair"]:
-                entries.append((self.key(self.read(child.child_by_field_id(_KEY))), self.read(child.child_by_field_id(_VALUE))))
+                entries.append(
+                    (
+                        self.key(self.read(child.child_by_field_id(_KEY))),
+                        self.read(child.child_by_field_id(_VALUE)),
+                    )
+                )
             elif child.kind_id == _DICT_SPLAT:
                 entries.append((None, self.read(child)))
         return ("dict", tuple(entries[:_MOST_ITEMS]))
@@ -218,7 +236,7 @@ class Expressions:
         operator = node.child_by_field_id(_OPERATOR)
         sign = operator.type if operator is not None else ""
         if left[0] == "list" and right[0] == "list" and sign == "+":
-            return ("list", (*left[1], *right[1]))  # pyright: ignore
+            return ("list", (*left[1], *right[1]))
         if left[0] in ("key", "literal"):
             return left if left[0] == "literal" else _STRING if isinstance(left[1], str) else _NUMBER
         given = self.draft.operate(left, _OPERATORS.get(sign, "__add__"), node, (right,))
@@ -231,7 +249,7 @@ class Expressions:
             self.draft.operate(values[-1], "__contains__", node, (values[0],))
         elif sign in _OPERATORS:
             self.draft.operate(values[0], _OPERATORS[sign], node, (values[-1],))
-        return ("literal", "bool")
+        return _BOOLEAN
 
     def _unary(self, node: Node) -> Expr:
         value = self.inner(node)
@@ -243,7 +261,7 @@ class Expressions:
 
     def _not(self, node: Node) -> Expr:
         self.inner(node)
-        return ("literal", "bool")
+        return _BOOLEAN
 
     def _named(self, node: Node) -> Expr:
         name, value = node.child_by_field_id(_NAME), self.read(node.child_by_field_id(_VALUE))
@@ -297,7 +315,10 @@ class Expressions:
                     self.inner(child)
             body = node.child_by_field_id(_BODY)
             if is_dict and body is not None:
-                key, value = self.read(body.child_by_field_id(_KEY)), self.read(body.child_by_field_id(_VALUE))
+                key, value = (
+                    self.read(body.child_by_field_id(_KEY)),
+                    self.read(body.child_by_field_id(_VALUE)),
+                )
                 return ("dict", ((self.key(key) if key[0] == "key" else None, value),))
             return ("list", (("any", (self.read(body),)), ("spread", UNKNOWN)))
 
@@ -310,7 +331,7 @@ class Expressions:
     def _inner_names(self, target: Node, value: Expr) -> None:
         if target.kind_id == _IDENTIFIER:
             hidden = self.draft.hidden(value)
-            self.draft.scope.live[self.draft.text(target)] = hidden[1]  # pyright: ignore
+            self.draft.scope.live[self.draft.text(target)] = hidden[1]
             return
         for place, child in enumerate(target.named_children):
             self._inner_names(child, ("item", value, place))

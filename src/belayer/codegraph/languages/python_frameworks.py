@@ -12,10 +12,23 @@ from belayer.codegraph.languages.python_draft import Draft
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "trace"})
 _SOCKETS = frozenset({"websocket", "websocket_route"})
 _ROUTING = frozenset({"route", "api_route"})
-_ADDING = frozenset({"add_api_route", "add_url_rule", "add_route", "add_websocket_route", "add_api_websocket_route"})
+_ADDING = frozenset(
+    {"add_api_route", "add_url_rule", "add_route", "add_websocket_route", "add_api_websocket_route"}
+)
 _ROUTERS = frozenset({"APIRouter", "Blueprint"})
 _DJANGO = frozenset({"path", "re_path", "url"})
-_FRAMEWORKS = ("fastapi", "flask", "django", "starlette", "quart", "sanic", "litestar", "rest_framework", "aiohttp", "bottle")
+_FRAMEWORKS = (
+    "fastapi",
+    "flask",
+    "django",
+    "starlette",
+    "quart",
+    "sanic",
+    "litestar",
+    "rest_framework",
+    "aiohttp",
+    "bottle",
+)
 _MODULE: Expr = ("def", 0)
 _DEEPEST = 8
 _ANGLE = re.compile(r"<(?:(?P<kind>[^<>:]+):)?(?P<name>[^<>:]+)>")
@@ -127,7 +140,12 @@ class Frameworks:
             self._mount(router, _keyword_text(call, "url_prefix") or "", call.args[0], call)
         elif name == "mount" and len(call.args) > 1 and call.args[0][0] == "key":
             self._mount(router, str(call.args[0][1]), call.args[1], call)
-        elif name == "register" and len(call.args) > 1 and call.args[0][0] == "key" and self._framework == "rest_framework":
+        elif (
+            name == "register"
+            and len(call.args) > 1
+            and call.args[0][0] == "key"
+            and self._framework == "rest_framework"
+        ):
             prefix = str(call.args[0][1]).strip("/")
             self._route(("ANY",), f"/{prefix}/", call.args[1], router, call)
             self._route(("ANY",), f"/{prefix}/{{pk}}/", call.args[1], router, call)
@@ -144,8 +162,10 @@ class Frameworks:
             handler = later[0] if later else None
         if path is None or handler is None:
             return
-        methods = ("WEBSOCKET",) if "websocket" in name else _written_methods(call) or (
-            ("ANY",) if self._is_view(handler) else ("GET",)
+        methods = (
+            ("WEBSOCKET",)
+            if "websocket" in name
+            else _written_methods(call) or (("ANY",) if self._is_view(handler) else ("GET",))
         )
         self._route(methods, path, self._view(handler), router, call)
 
@@ -234,7 +254,9 @@ class Frameworks:
 
     # Facts
 
-    def _route(self, methods: tuple[str, ...], path: str, handler: Expr, router: Expr | None, call: Call) -> None:
+    def _route(
+        self, methods: tuple[str, ...], path: str, handler: Expr, router: Expr | None, call: Call
+    ) -> None:
         self._draft.routes.append(
             Route(methods, plain(path), handler, router, self._framework or "web", call.scope, call.line)
         )
@@ -296,4 +318,6 @@ def _parameter(name: str, kind: str) -> str:
 def _from_pattern(pattern: str) -> str:
     """A regular expression of Django's as a path."""
     path = _GROUP.sub(lambda found: f"{{{found['name']}}}", pattern)
-    return path.replace("\\.", ".").replace("\\-", "-").removeprefix("^").removesuffix("$").removesuffix("\\Z")
+    return (
+        path.replace("\\.", ".").replace("\\-", "-").removeprefix("^").removesuffix("$").removesuffix("\\Z")
+    )

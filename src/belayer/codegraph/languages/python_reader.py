@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import cast
 
 from tree_sitter import Node
 
-from belayer.codegraph.facts import Call, Expr, Facts, Import, Param, Shape, Store, Trait
-from belayer.codegraph.languages.python_draft import UNKNOWN, Draft, Scope
+from belayer.codegraph.facts import Call, Expr, Facts, Import, Shape, Store
+from belayer.codegraph.languages.python_definitions import Definitions
+from belayer.codegraph.languages.python_draft import ENUM, UNKNOWN, Draft
 from belayer.codegraph.languages.python_expressions import Expressions
 from belayer.codegraph.languages.python_frameworks import Frameworks
 from belayer.codegraph.languages.python_grammar import FIELDS, KINDS, parser
-from belayer.codegraph.languages.python_tests import class_tags, is_test_class, is_test_file, is_test_function, tags_of
+from belayer.codegraph.languages.python_tests import (
+    is_test_file,
+    tags_of,
+)
 
 _DEEPEST = 40
 _NAME, _BODY, _PARAMETERS, _RETURN = (FIELDS[name] for name in ("name", "body", "parameters", "return_type"))
@@ -20,24 +24,6 @@ _LEFT, _RIGHT, _TYPE, _VALUE = (FIELDS[name] for name in ("left", "right", "type
 _CONDITION, _SUPERCLASSES, _DEFINITION, _MODULE = (
     FIELDS[name] for name in ("condition", "superclasses", "definition", "module_name")
 )
-_SILENT_DECORATORS = frozenset({"staticmethod", "classmethod", "property", "abstractmethod", "overload", "override", "final"})
-_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "hybrid_property", "classproperty"})
-_ACCESSORS = frozenset({"setter", "getter", "deleter"})
-_STATIC, _CLASS_METHOD, _PROPERTY, _ABSTRACT, _ASYNC, _GENERATOR, _CONSTRUCTOR, _TEST = (
-    int(each)
-    for each in (
-        Trait.STATIC,
-        Trait.CLASS_METHOD,
-        Trait.PROPERTY,
-        Trait.ABSTRACT,
-        Trait.ASYNC,
-        Trait.GENERATOR,
-        Trait.CONSTRUCTOR,
-        Trait.TEST,
-    )
-)
-_ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
-_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 _LOOSE = frozenset({"literal", "dict", "list"})
 
 
@@ -59,34 +45,32 @@ class Reader:
         self._is_test_file = is_test_file(draft.path)
         self._depth = 0
         self._is_typing = False
-        self._rules: dict[int, Callable[[Node], None]] = {
-            KINDS[kind]: rule
-            for kind, rule in {
-                "expression_statement": self._expression,
-                "function_definition": self._function,
-                "class_definition": self._class,
-                "decorated_definition": self._decorated,
-                "import_statement": self._import,
-                "import_from_statement": self._import_from,
-                "if_statement": self._if,
-                "for_statement": self._for,
-                "while_statement": self._while,
-                "try_statement": self._try,
-                "with_statement": self._with,
-                "match_statement": self._match,
-                "return_statement": self._return,
-                "raise_statement": self._raise,
-                "delete_statement": self._delete,
-                "global_statement": self._outer,
-                "nonlocal_statement": self._outer,
-                "block": self.read,
-                "ERROR": self.read,
-                "comment": lambda _: None,
-                "pass_statement": lambda _: None,
-                "future_import_statement": lambda _: None,
-            }.items()
-            if kind in KINDS
+        definitions = Definitions(draft, self.expressions, self.read)
+        rules: dict[str, Callable[[Node], None]] = {
+            "expression_statement": self._expression,
+            "function_definition": definitions.function,
+            "class_definition": definitions.class_,
+            "decorated_definition": definitions.decorated,
+            "import_statement": self._import,
+            "import_from_statement": self._import_from,
+            "if_statement": self._if,
+            "for_statement": self._for,
+            "while_statement": self._while,
+            "try_statement": self._try,
+            "with_statement": self._with,
+            "match_statement": self._match,
+            "return_statement": self._return,
+            "raise_statement": self._raise,
+            "delete_statement": self._delete,
+            "global_statement": self._outer,
+            "nonlocal_statement": self._outer,
+            "block": self.read,
+            "ERROR": self.read,
+            "comment": _nothing,
+            "pass_statement": _nothing,
+            "future_import_statement": _nothing,
         }
+        self._rules = {KINDS[kind]: rule for kind, rule in rules.items() if kind in KINDS}
 
     def facts(self, *, is_broken: bool) -> Facts:
         """What was read."""
@@ -155,10 +139,16 @@ class Reader:
         value = self.expressions.read(right)
         if left is None:
             return
-        base = self.expressions.callee(left) if left.kind_id != KINDS["subscript"] else self.expressions.read(left)
+        base = (
+            self.expressions.callee(left)
+            if left.kind_id != KINDS["subscript"]
+            else self.expressions.read(left)
+        )
         self.draft.operate(base, "__iadd__", node, (value,))
         if value[0] == "list":
-            self.draft.stores.append(Store(self.draft.scope.number, ("item", base, None), ("item", value, None), 0))
+            self.draft.stores.append(
+                Store(self.draft.scope.number, ("item", base, None), ("item", value, None), 0)
+            )
         if left.kind_id == KINDS["identifier"] and self.draft.text(left) == "__all__":
             self._starred(value, is_more=True)
 
@@ -172,17 +162,23 @@ class Reader:
             draft.stores.append(Store(draft.scope.number, self.expressions.callee(target), value, draft.line))
         elif kind == KINDS["subscript"]:
             self._assign_item(target, value)
-        elif kind in (KINDS["parenthesized_expression"], KINDS["as_pattern_target"], KINDS["list_splat_pattern"]):
+        elif kind in (
+            KINDS["parenthesized_expression"],
+            KINDS["as_pattern_target"],
+            KINDS["list_splat_pattern"],
+        ):
             for child in target.named_children:
                 self.assign(child, value)
         elif kind in _SEVERAL:
-            self._assign_all([child for child in target.named_children if child.kind_id != KINDS["comment"]], value)
+            self._assign_all(
+                [child for child in target.named_children if child.kind_id != KINDS["comment"]], value
+            )
 
     def _assign_name(self, name: str, value: Expr) -> None:
         draft = self.draft
         if name == "__all__" and draft.scope is draft.module:
             self._starred(value, is_more=False)
-        if draft.scope.shape is Shape.CLASS and draft.scope.outer == _ENUM:
+        if draft.scope.shape is Shape.CLASS and draft.scope.outer == ENUM:
             value = ("new", ("def", draft.scope.number))
         draft.bind(name, value)
 
@@ -239,163 +235,6 @@ class Reader:
         names = {self.draft.text(child) for child in node.named_children}
         if self.draft.scope is not self.draft.module:
             self.draft.scope.outer |= names
-
-    # Definitions
-
-    def _decorated(self, node: Node) -> None:
-        decorators = [child.named_children[0] for child in node.named_children if _is_decorator(child)]
-        inner = node.child_by_field_id(_DEFINITION)
-        if inner is not None and inner.kind_id == KINDS["class_definition"]:
-            self._class(inner, decorators)
-        elif inner is not None:
-            self._function(inner, decorators)
-
-    def _function(self, node: Node, decorators: Iterable[Node] = ()) -> None:
-        draft, outer = self.draft, self.draft.scope
-        name_node, listed = node.child_by_field_id(_NAME), node.child_by_field_id(_PARAMETERS)
-        name = draft.text(name_node) if name_node is not None else ""
-        applied = [self.expressions.callee(each) for each in decorators]
-        words = [self._last(each) for each in decorators]
-        is_method = outer.shape is Shape.CLASS
-        is_static = "staticmethod" in words
-        takes_self = is_method and not is_static
-        scope = draft.define(Shape.METHOD if is_method else Shape.FUNCTION, name, node, None)
-        draft.reader = scope.number
-        params = self.expressions.params(listed, skips_first=takes_self)
-        result = self.expressions.types.read(node.child_by_field_id(_RETURN))
-        draft.reader = -1
-        self_name = self.expressions.self_name(listed) if takes_self else self._inherited(outer, params)
-        scope.self_name = self_name
-        self.expressions.enter(scope, params)
-        if takes_self and self_name is not None:
-            scope.bound[self_name] = 0
-        self._body(scope, node.child_by_field_id(_BODY))
-        fact = draft.definitions[scope.number]
-        traits = self._traits(name, words, scope, node, is_method)
-        draft.definitions[scope.number] = fact._replace(
-            params=params,
-            decorators=tuple(applied),
-            returns=tuple(scope.results),
-            result=result,
-            traits=traits,
-            tags=_function_tags(words),
-        )
-        self._bind_function(name, scope, applied, words, list(decorators))
-
-    @staticmethod
-    def _inherited(outer: Scope, params: tuple[Param, ...]) -> str | None:
-        if outer.shape is Shape.CLASS or any(param.name == outer.self_name for param in params):
-            return None
-        return outer.self_name
-
-    def _body(self, scope: Scope, body: Node | None) -> None:
-        draft = self.draft
-        outer, draft.scope = draft.scope, scope
-        depth, self._depth = self._depth, self._depth + 1
-        if body is not None:
-            self.read(body)
-        self._depth = depth
-        draft.scope = outer
-
-    def _traits(self, name: str, words: list[str], scope: Scope, node: Node, is_method: bool) -> int:
-        is_property = any(word in _PROPERTIES or word in _ACCESSORS for word in words)
-        is_async = bool(node.children) and node.children[0].type == "async"
-        return (
-            _STATIC * ("staticmethod" in words)
-            | _CLASS_METHOD * ("classmethod" in words or name in _IMPLICIT_CLASS_METHODS)
-            | _PROPERTY * is_property
-            | _ABSTRACT * ("abstractmethod" in words or self._is_stub(node, is_method))
-            | _ASYNC * is_async
-            | _GENERATOR * scope.yields
-            | _CONSTRUCTOR * (is_method and name in _CONSTRUCTORS)
-            | _TEST * self._is_test(name, is_method, words)
-        )
-
-    def _is_test(self, name: str, is_method: bool, words: list[str]) -> bool:
-        if "fixture" in words:
-            return False
-        outer = self.draft.scope
-        in_class = is_method and "test" in self.draft.definitions[outer.number].tags
-        is_plain = self._is_test_file and outer is self.draft.module
-        return is_test_function(name) and (in_class or is_plain)
-
-    def _is_stub(self, node: Node, is_method: bool) -> bool:
-        """Whether a method only says that somebody else has to do it: `raise NotImplementedError`, or `...` in a protocol."""
-        body = node.child_by_field_id(_BODY)
-        if not is_method or body is None:
-            return False
-        statements = [child for child in body.named_children if child.kind_id != KINDS["comment"]]
-        if statements and self._is_docstring(statements[0]):
-            statements = statements[1:]
-        if len(statements) != 1:
-            return not statements and self._in_protocol()
-        text = self.draft.source[statements[0].start_byte : statements[0].start_byte + 40]
-        return text.startswith(b"raise NotImplementedError") or (text in (b"...", b"pass") and self._in_protocol())
-
-    def _in_protocol(self) -> bool:
-        return self.draft.definitions[self.draft.scope.number].shape is Shape.INTERFACE
-
-    @staticmethod
-    def _is_docstring(node: Node) -> bool:
-        return node.kind_id == KINDS["expression_statement"] and node.named_children[0].kind_id == KINDS["string"]
-
-    def _bind_function(self, name: str, scope: Scope, applied: list[Expr], words: list[str], nodes: list[Node]) -> None:
-        draft = self.draft
-        value: Expr = ("def", scope.number)
-        if "overload" in words:
-            return
-        for callee, word, node in reversed(list(zip(applied, words, nodes, strict=True))):
-            if word in _ACCESSORS and callee[0] == "attr":
-                return
-            if word not in _SILENT_DECORATORS and word not in _PROPERTIES:
-                value = draft.call(callee, node, (value,))
-        whole: Expr = ("wrapped", ("def", scope.number), value) if value[0] == "call" else value
-        draft.bind_thing(name, whole, draft.definitions[scope.number].line)
-
-    def _class(self, node: Node, decorators: Iterable[Node] = ()) -> None:
-        draft = self.draft
-        name_node = node.child_by_field_id(_NAME)
-        name = draft.text(name_node) if name_node is not None else ""
-        applied = [self.expressions.callee(each) for each in decorators]
-        bases, words = self._bases(node.child_by_field_id(_SUPERCLASSES))
-        shape = Shape.INTERFACE if "Protocol" in words else Shape.CLASS
-        scope = draft.define(shape, name, node, None)
-        scope.shape = Shape.CLASS
-        tests = is_test_class(name, words, in_test_file=self._is_test_file)
-        tags = class_tags(words, is_test=tests)
-        draft.definitions[scope.number] = draft.definitions[scope.number]._replace(bases=bases, tags=tags)
-        if _ENUMS.intersection(words):
-            scope.outer = _ENUM
-        self._body(scope, node.child_by_field_id(_BODY))
-        value: Expr = ("def", scope.number)
-        for callee, each in reversed(list(zip(applied, decorators, strict=True))):
-            value = draft.call(callee, each, (value,))
-        whole: Expr = ("wrapped", ("def", scope.number), value) if value[0] == "call" else value
-        draft.definitions[scope.number] = draft.definitions[scope.number]._replace(decorators=tuple(applied))
-        draft.bind_thing(name, whole, draft.definitions[scope.number].line)
-
-    def _bases(self, node: Node | None) -> tuple[tuple[Expr, ...], list[str]]:
-        bases: list[Expr] = []
-        words: list[str] = []
-        for child in node.named_children if node is not None else ():
-            if child.kind_id == KINDS["keyword_argument"]:
-                self.expressions.read(child.child_by_field_id(_VALUE))
-                continue
-            if child.kind_id == KINDS["comment"]:
-                continue
-            inner = child.child_by_field_id(_VALUE) if child.kind_id == KINDS["subscript"] else child
-            value = self.expressions.callee(inner) if inner is not None else UNKNOWN
-            words.append(self.draft.text(inner).rpartition(".")[2] if inner is not None and _is_short(inner) else "")
-            if words[-1] not in ("Protocol", "Generic", "ABC", "object", "NamedTuple", "TypedDict"):
-                bases.append(value)
-        return tuple(bases), words
-
-    def _last(self, decorator: Node) -> str:
-        """The last name of a decorator: `fixture` for `@pytest.fixture(scope="session")`."""
-        node = decorator
-        if node.kind_id == KINDS["call"]:
-            node = node.named_children[0]
-        return self.draft.text(node).rpartition(".")[2] if _is_short(node) else ""
 
     # Imports
 
@@ -580,7 +419,13 @@ class Reader:
             value = self.expressions.read(child)
             if child.kind_id in (KINDS["identifier"], KINDS["attribute"]):
                 row, column = node.start_point
-                self.draft.calls.append(Call(self.draft.scope.number, value, (), (), row + 1, column, new=True))
+                self.draft.calls.append(
+                    Call(self.draft.scope.number, value, (), (), row + 1, column, new=True)
+                )
+
+
+def _nothing(_: Node) -> None:
+    """For what says nothing."""
 
 
 def _typed(declared: Expr | None, value: Expr) -> Expr:
@@ -588,10 +433,6 @@ def _typed(declared: Expr | None, value: Expr) -> Expr:
     if declared is None or (declared[0] in _LOOSE and value is not UNKNOWN):
         return value
     return declared
-
-
-def _function_tags(words: list[str]) -> tuple[str, ...]:
-    return ("fixture",) if "fixture" in words else ()
 
 
 def _dotted(text: str) -> Expr:
@@ -602,14 +443,7 @@ def _dotted(text: str) -> Expr:
     return value
 
 
-def _is_decorator(node: Node) -> bool:
-    return node.kind_id == KINDS["decorator"] and bool(node.named_children)
-
-
-def _is_short(node: Node) -> bool:
-    return node.end_byte - node.start_byte < 120
-
-
-_SEVERAL = frozenset(KINDS[kind] for kind in ("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"))
-_ENUM = {"<enum>"}
-_IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+_SEVERAL = frozenset(
+    KINDS[kind]
+    for kind in ("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list")
+)

@@ -33,7 +33,11 @@ def is_test_function(name: str) -> bool:
 def is_test_class(name: str, bases: Sequence[str], *, in_test_file: bool) -> bool:
     """Whether a class's test methods are run: a TestCase of unittest, or a Test… class in a file of tests."""
     is_case = any(base.endswith(("TestCase", "Tests", "TestBase")) for base in bases)
-    return is_case or (in_test_file and name.startswith("Test")) or (in_test_file and name.endswith(("Test", "Tests")))
+    return (
+        is_case
+        or (in_test_file and name.startswith("Test"))
+        or (in_test_file and name.endswith(("Test", "Tests")))
+    )
 
 
 def class_tags(bases: Sequence[str], *, is_test: bool) -> tuple[str, ...]:

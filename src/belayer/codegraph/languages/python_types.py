@@ -13,23 +13,30 @@ from belayer.codegraph.languages.python_grammar import KINDS, parser
 if TYPE_CHECKING:
     from belayer.codegraph.languages.python_expressions import Expressions
 
-_LISTS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_LISTS = _words(
     """
     list List set Set frozenset FrozenSet tuple Tuple Sequence MutableSequence Iterable Iterator Collection deque Deque
     AbstractSet MutableSet Generator AsyncIterator AsyncIterable AsyncGenerator KeysView ValuesView Reversible
-    """.split()
+    """
 )
-_DICTS = frozenset("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict Counter ChainMap".split())
-_TRANSPARENT = frozenset(
-    "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable TypeGuard Literal Unpack InitVar".split()
+_DICTS = _words("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict Counter ChainMap")
+_TRANSPARENT = _words(
+    """
+    Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable TypeGuard Literal Unpack InitVar
+    """
 )
 _CLASSES = frozenset({"type", "Type"})
-_SILENT = frozenset(
+_SILENT = _words(
     """
-    int str float bool bytes bytearray complex object None Any Callable Literal LiteralString NoReturn Never AnyStr Hashable Sized
-    Text memoryview range TypeVar ParamSpec Concatenate list List dict Dict set Set tuple Tuple frozenset Sequence Mapping Iterable
-    Iterator Path Decimal datetime date time timedelta UUID
-    """.split()
+    int str float bool bytes bytearray complex object None Any Callable Literal LiteralString NoReturn Never AnyStr
+    Hashable Sized Text memoryview range TypeVar ParamSpec Concatenate list List dict Dict set Set tuple Tuple frozenset
+    Sequence Mapping Iterable Iterator Path Decimal datetime date time timedelta UUID
+    """
 )
 _ANYTHING: Expr = ("literal", "object")
 _FIRST_ONLY = frozenset({"Annotated", "Generator", "AsyncGenerator"})
@@ -60,7 +67,10 @@ class Types:
             return self._union(node.named_children, depth)
         if kind == "string":
             return self._quoted(node, depth)
-        if kind in ("type", "parenthesized_expression", "constrained_type", "splat_type") and node.named_children:
+        if (
+            kind in ("type", "parenthesized_expression", "constrained_type", "splat_type")
+            and node.named_children
+        ):
             return self.read(node.named_children[0], depth + 1)
         return None
 
@@ -86,7 +96,7 @@ class Types:
         if name in _DICTS:
             return ("dict", tuple((None, each) for each in known[-1:]))
         if name in _CLASSES:
-            return known[0][1] if known and known[0][0] == "new" else None  # pyright: ignore
+            return known[0][1] if known and known[0][0] == "new" else None
         if name in _TRANSPARENT:
             kept = known[:1] if name in _FIRST_ONLY else tuple(each for each in known if each != _ANYTHING)
             return ("any", kept) if len(kept) != 1 else kept[0]

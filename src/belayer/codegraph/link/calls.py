@@ -12,7 +12,16 @@ from belayer.codegraph.link.flow import takes
 from belayer.codegraph.link.keys import key
 from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.notes import FULL
-from belayer.codegraph.link.values import CONSTRUCTOR, ELSEWHERE, EXTENSION, NOTHING, STATIC, Answer, Def, Instance
+from belayer.codegraph.link.values import (
+    CONSTRUCTOR,
+    ELSEWHERE,
+    EXTENSION,
+    NOTHING,
+    STATIC,
+    Answer,
+    Def,
+    Instance,
+)
 
 if TYPE_CHECKING:
     from belayer.codegraph.languages.language import Language
@@ -21,9 +30,26 @@ if TYPE_CHECKING:
 _MOST_OVERRIDERS = 12
 _MOST_NAMESAKES = 3
 _SHORTEST_NAME = 4
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Methods of built-in types and of half of all classes: a name like these says nothing about whose it is.
-_COMMON = frozenset(
-    ["accept", "add", "all", "append", "apply", "assert", "build", "call", "catch", "check", "clear", "close", "commit", "concat", "connect", "contains", "copy", "count", "create", "data", "debug", "decode", "default", "delete", "disconnect", "dispatch", "dump", "each", "emit", "empty", "encode", "endswith", "equals", "error", "every", "exec", "execute", "exists", "exit", "extend", "fetch", "filter", "find", "first", "flush", "format", "from", "getattr", "handle", "hash", "has", "head", "info", "init", "insert", "invoke", "items", "iter", "iterator", "join", "keys", "last", "length", "list", "load", "lock", "log", "loads", "main", "make", "match", "merge", "message", "modify", "name", "next", "notify", "open", "parse", "patch", "path", "peek", "poll", "post", "print", "process", "push", "query", "raise", "read", "reduce", "register", "release", "remove", "render", "replace", "request", "reset", "resolve", "resume", "reverse", "route", "run", "save", "search", "seek", "select", "send", "set", "setup", "shift", "signal", "size", "slice", "some", "sort", "splice", "split", "start", "startswith", "state", "status", "step", "stop", "store", "stream", "strip", "submit", "subscribe", "sum", "swap", "sync", "tell", "test", "text", "then", "throw", "time", "title", "toString", "trim", "type", "uniq", "unlock", "unsubscribe", "update", "upper", "lower", "url", "use", "user", "valid", "validate", "value", "values", "verify", "view", "visit", "wait", "walk", "warn", "warning", "watch", "with", "wrap", "write"]
+_COMMON = _words(
+    """
+    accept add all append apply assert build call catch check clear close commit concat connect contains copy
+    count create data debug decode default delete disconnect dispatch dump each emit empty encode endswith equals
+    error every exec execute exists exit extend fetch filter find first flush format from getattr handle hash has
+    head info init insert invoke items iter iterator join keys last length list load lock log loads main make
+    match merge message modify name next notify open parse patch path peek poll post print process push query
+    raise read reduce register release remove render replace request reset resolve resume reverse route run save
+    search seek select send set setup shift signal size slice some sort splice split start startswith state status
+    step stop store stream strip submit subscribe sum swap sync tell test text then throw time title toString trim
+    type uniq unlock unsubscribe update upper lower url use user valid validate value values verify view visit
+    wait walk warn warning watch with wrap write
+    """
 )
 
 
@@ -119,7 +145,9 @@ class Calls:
                     for part in self._evaluator.classes.member(value.of, "__next__", FULL) or ():
                         for each in part:
                             if isinstance(each, Def):
-                                piece.refer(call.scope, each, Relation.CALLS, confidence, call.line, call.column)
+                                piece.refer(
+                                    call.scope, each, Relation.CALLS, confidence, call.line, call.column
+                                )
 
     def _extension(self, piece: Piece, module: Module, call: Call) -> bool:
         """Functions of the files seen from here that are called like methods of the value's class."""
@@ -138,7 +166,9 @@ class Calls:
                 function = other.definition(number) if other is not None else None
                 if function is None or not function.traits & EXTENSION:
                     continue
-                if not owners or any(self._evaluator.classes.extends(function, owner, FULL) for owner in owners):
+                if not owners or any(
+                    self._evaluator.classes.extends(function, owner, FULL) for owner in owners
+                ):
                     confidence = Confidence.RESOLVED if owners else Confidence.INFERRED
                     piece.refer(call.scope, function, Relation.CALLS, confidence, call.line, call.column)
                     is_linked = True
@@ -146,11 +176,11 @@ class Calls:
 
     def _seen(self, module: Module) -> list[str]:
         """The files whose functions a file sees: its own, those that are visible, those that it imports all of."""
-        starred = [path for spec in module.stars for path in self._evaluator.imported(module, spec, FULL)]
-        return [module.path, *self._evaluator.visible(module), *starred]
+        starred = [path for spec in module.stars for path in self._evaluator.imports.files(module, spec)]
+        return [module.path, *self._evaluator.names.visible(module), *starred]
 
     def _by_name(self, piece: Piece, module: Module, call: Call) -> None:
-        """Nothing is known of what the method is called on: the few methods of that name, if the name says something."""
+        """Nothing is known of what the method is called on: the few methods of that name, if it says something."""
         name = call.callee[2]
         if call.callee[1][0] == "super" or name == "constructor" or name in ordinary(module.language):
             return

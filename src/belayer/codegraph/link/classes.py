@@ -25,7 +25,9 @@ from belayer.codegraph.link.values import (
 if TYPE_CHECKING:
     from belayer.codegraph.link.evaluator import Evaluator
 
-Lineage = tuple[tuple[Def, ...], bool]  # the classes in the order of looking up, and whether some are not ours
+Lineage = tuple[
+    tuple[Def, ...], bool
+]  # the classes in the order of looking up, and whether some are not ours
 _NO_LINEAGE: Lineage = ((), True)
 _MOST_BELOW = 40
 _MOST_HOLDERS = 16
@@ -98,7 +100,7 @@ class Classes:
             self._notes.keys.add(module.name_key(part.number, name))
             values = module.names.get(part.number, {}).get(name)
             if values is not None:
-                found.append(self._evaluator.one_of(values, module, part.number, fuel))
+                found.append(self._evaluator.names.one_of(values, module, part.number, fuel))
         if not found:
             return None
         return found[0] if len(found) == 1 else (tuple(each for sure, _ in found for each in sure), ())
@@ -237,7 +239,7 @@ class Classes:
         for part in member:
             for value in part:
                 if isinstance(value, Def) and _is_property(value):
-                    answers.append(self._evaluator.returns(value, fuel))
+                    answers.append(self._evaluator.results.returns(value, fuel))
                 else:
                     answers.append(((value,), ()))
         return joined([answer for answer in answers if answer != NOTHING] or [NOTHING])
@@ -293,7 +295,7 @@ class Classes:
         return ELSEWHERE if is_open or len(line) == 1 else NOTHING
 
     def seen_from(self, given: Answer, method: Def, receiver: Value, fuel: int) -> Answer:
-        """What a method gives, where it gives the instance that it was called on: that may be of a class further down."""
+        """What a method gives, where that is the instance it was called on: it may be of a class further down."""
         actual = receiver.of if isinstance(receiver, Instance) else receiver
         if not isinstance(actual, Def) or not actual.is_class:
             return given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from belayer.codegraph.facts import Call, Expr
 from belayer.codegraph.link import keys
@@ -32,7 +32,10 @@ _MOST_STORES = 60
 # What the methods of lists, dicts and generators give: one item, all of them, or the same container again.
 _ITEM_METHODS = frozenset({"get", "pop", "setdefault", "__getitem__", "popleft", "popitem"})
 _ANY_ITEM = frozenset({"__next__", "send", "__enter__", "__aenter__", "__anext__"})
-_MAPPING_METHODS = frozenset({"map", "flatMap", "mapToObj", "Select", "SelectMany", "thenApply", "thenCompose"})
+_METHODS = _ITEM_METHODS | _ANY_ITEM | frozenset({"values", "copy", "__iter__", "__aiter__", "items"})
+_MAPPING_METHODS = frozenset(
+    {"map", "flatMap", "mapToObj", "Select", "SelectMany", "thenApply", "thenCompose"}
+)
 _SAME_METHODS = frozenset({"values", "copy", "__iter__", "__aiter__"})
 
 
@@ -42,7 +45,7 @@ class Containers:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator, self._notes = evaluator, evaluator.notes
 
-    def keys(self, written: object, module: Module, scope: int, fuel: int) -> Keys:
+    def keys(self, written: Any, module: Module, scope: int, fuel: int) -> Keys:
         """The keys that an index may be."""
         if written is None:
             return None
@@ -131,7 +134,9 @@ class Containers:
             if not any(holder is box for part in holders for holder in part):
                 continue
             if value[0] == "spread":  # takes over all that another one has
-                answers.append(self.items(self._evaluator.value(value[1], module, scope, fuel - 1), wanted, fuel - 1))
+                answers.append(
+                    self.items(self._evaluator.value(value[1], module, scope, fuel - 1), wanted, fuel - 1)
+                )
                 continue
             stored = self.keys(at, module, scope, fuel - 1)
             if wanted is None or stored is None or set(stored) & set(wanted):
@@ -164,10 +169,12 @@ class Containers:
 
     def _called(self, value: Instance, method: str, fuel: int) -> Answer | None:
         member = self._evaluator.classes.member(value.of, method, fuel)
-        functions = [each for part in member or () for each in part if isinstance(each, Def) and not each.is_class]
+        functions = [
+            each for part in member or () for each in part if isinstance(each, Def) and not each.is_class
+        ]
         if not functions:
             return None
-        given = joined([self._evaluator.returns(each, fuel) for each in functions])
+        given = joined([self._evaluator.results.returns(each, fuel) for each in functions])
         return self._evaluator.classes.seen_from(given, functions[0], value, fuel)
 
     def named(self, box: Box, name: str, fuel: int) -> Answer:
@@ -180,19 +187,18 @@ class Containers:
         for value in base[0] + base[1]:
             if isinstance(value, Box) and value.expr[0] == "list":
                 parts = value.expr[1]
-                part: Expr = ("list", parts[first : last])
+                part: Expr = ("list", parts[first:last])
                 found.append(self._evaluator.box(value.module, value.scope, part, part))
             else:
                 found.append(value)
         return (), tuple(found)
 
-    def method(self, call: Call, module: Module, fuel: int) -> Answer:
+    def method(self, call: Call, base: Answer, module: Module, fuel: int) -> Answer:
         """What a method of a list, dict or generator gives; NOTHING if it is called on none."""
         name = call.callee[2]
         passes_all = module.language.names_see_members
-        if not passes_all and name not in _ITEM_METHODS | _ANY_ITEM | _SAME_METHODS | {"items"}:
+        if not passes_all and name not in _METHODS:
             return NOTHING
-        base = self._evaluator.value(call.callee[1], module, call.scope, fuel - 1)
         boxes = tuple(each for part in base for each in part if isinstance(each, (Box, Yields)))
         if not boxes:
             return NOTHING
@@ -204,7 +210,11 @@ class Containers:
             made = self._made(call.args[0], module, call.scope, fuel)
             if made != NOTHING:
                 return made
-        wanted = self.keys(call.args[0], module, call.scope, fuel - 1) if call.args and name in _ITEM_METHODS else None
+        wanted = (
+            self.keys(call.args[0], module, call.scope, fuel - 1)
+            if call.args and name in _ITEM_METHODS
+            else None
+        )
         items = self.items(((), boxes), wanted, fuel)
         return ((), (*items[0], *items[1], *boxes)) if passes_all else items
 
@@ -212,7 +222,9 @@ class Containers:
         """What a function gives that is called for each item."""
         answer = self._evaluator.value(function, module, scope, fuel - 1)
         functions = [each for part in answer for each in part if isinstance(each, Def) and not each.is_class]
-        return doubtful(joined([self._evaluator.returns(each, fuel) for each in functions] or [NOTHING]))
+        return doubtful(
+            joined([self._evaluator.results.returns(each, fuel) for each in functions] or [NOTHING])
+        )
 
     def _pairs(self, boxes: tuple[Box | Yields, ...]) -> Answer:
         """The keys and values of dicts, as a list of pairs."""
@@ -233,10 +245,10 @@ def _of_dict(entries: tuple[tuple[object, Expr], ...], wanted: Keys) -> list[Exp
     return last + unsure
 
 
-def _as_key(at: object) -> Expr:
-    if isinstance(at, (str, int)):
+def _as_key(at: Any) -> Expr:
+    if isinstance(at, str | int):
         return ("key", at)
-    return at if isinstance(at, tuple) else ("any", ())
+    return cast("Expr", at) if isinstance(at, tuple) else ("any", ())
 
 
 def _is_dict(box: Box) -> bool:

@@ -78,7 +78,11 @@ class Flow:
 
     def _declared(self, of: Def, place: int, fuel: int) -> Answer:
         declared = of.fact.params[place].type
-        return self._evaluator.value(declared, of.module, of.fact.parent, fuel) if declared is not None else NOTHING
+        return (
+            self._evaluator.value(declared, of.module, of.fact.parent, fuel)
+            if declared is not None
+            else NOTHING
+        )
 
     def _parameter(self, of: Def, place: int, fuel: int) -> Answer:
         param = of.fact.params[place]
@@ -93,7 +97,7 @@ class Flow:
 
     def _given(self, by: Def, fuel: int) -> Answer:
         """What a fixture gives: it may return it, or yield it once."""
-        answer = self._evaluator.returns(by, fuel)
+        answer = self._evaluator.results.returns(by, fuel)
         is_lazy = any(isinstance(value, Yields) for part in answer for value in part)
         return self._evaluator.containers.items(answer, None, fuel) if is_lazy else answer
 
@@ -102,7 +106,9 @@ class Flow:
 
     def _with_passed(self, declared: Answer, of: Def, place: int, fuel: int) -> Answer:
         """A type that only says which members there are does not say what they do: the callers' values do."""
-        if of.module.language.names_see_members or not any(_is_structural(each) for part in declared for each in part):
+        if of.module.language.names_see_members or not any(
+            _is_structural(each) for part in declared for each in part
+        ):
             return declared
         passed = self._notes.ask(("passed", of, place), fuel, HOP, NOTHING, self._given_by_callers, of, place)
         return declared[0], tuple(dict.fromkeys((*declared[1], *passed[0], *passed[1])))
@@ -233,7 +239,9 @@ class Flow:
         return self._notes.ask(("targets", module, number), fuel, 1, [], self._targets, module, number)
 
     def _targets(self, module: Module, number: int, fuel: int) -> list[Target]:
-        return self.run_by(self._evaluator.callee(module, number, fuel), module.facts.calls[number], fuel)
+        return self.run_by(
+            self._evaluator.results.callee(module, number, fuel), module.facts.calls[number], fuel
+        )
 
     def _run_by(self, value: Value, call: Call, is_sure: bool, fuel: int) -> Iterator[Target]:
         classes = self._evaluator.classes
@@ -249,17 +257,21 @@ class Flow:
         elif isinstance(value, (Instance, Super)):
             yield from self._run_by_instance(value, call, is_sure, fuel)
         elif isinstance(value, Module):
-            for whole in self._evaluator.whole(value, fuel - 1)[0]:
+            for whole in self._evaluator.imports.whole(value, fuel - 1)[0]:
                 if not isinstance(whole, Module):
                     yield from self._run_by(whole, call, is_sure, fuel - 1)
 
-    def _run_by_instance(self, value: Instance | Super, call: Call, is_sure: bool, fuel: int) -> Iterator[Target]:
+    def _run_by_instance(
+        self, value: Instance | Super, call: Call, is_sure: bool, fuel: int
+    ) -> Iterator[Target]:
         """An instance that is called; a constructor that hands over to another one (this(…), super(…))."""
         classes = self._evaluator.classes
         if call.callee[0] in ("self", "super"):
             line = classes.lineage(value.of, fuel)[0]
             owner = line[0] if call.callee[0] == "self" else line[1] if len(line) > 1 else None
-            for each in self.fitting(tuple(classes.constructors(owner, fuel)), call) if owner is not None else ():
+            for each in (
+                self.fitting(tuple(classes.constructors(owner, fuel)), call) if owner is not None else ()
+            ):
                 if isinstance(each, Def):
                     yield Target(each, 0, is_sure)
         elif isinstance(value, Instance) and not call.new:
@@ -328,7 +340,9 @@ def arguments(call: Call, param: Param, place: int, others: frozenset[str]) -> I
         yield ("list", (*rest, ("spread", spread)) if spread is not None else rest)
         return
     if param.star == "**":
-        named = tuple((name, value) for name, value in call.keywords if name not in others and name[:1] != "*")
+        named = tuple(
+            (name, value) for name, value in call.keywords if name not in others and name[:1] != "*"
+        )
         passed = tuple((None, ("spread", value)) for name, value in call.keywords if name == "**")
         yield ("dict", named + passed)
         return
@@ -349,7 +363,11 @@ def _receiving(target: Target, place: Place) -> Iterator[Param]:
     at = place.position - target.shift
     for number, param in enumerate(params):
         is_rest = param.star == "*" and place.position >= 0 and at >= number
-        if is_rest or (place.position >= 0 and number == at) or (place.name and param.name == place.name) or (param.star == "**" and place.name and place.name[:1] != "*") or (place.name[:1] == "*" and not param.star):
+        if (
+            is_rest
+            or (place.position >= 0 and number == at)
+            or (place.name and param.name == place.name)
+            or (param.star == "**" and place.name and place.name[:1] != "*")
+            or (place.name[:1] == "*" and not param.star)
+        ):
             yield param
-
-

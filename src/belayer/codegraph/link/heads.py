@@ -1,7 +1,7 @@
 """Under which names a file's calls go and its values are passed on: where to look for who calls a function with what.
 
-A head is the last name of an expression, whatever is called or looked up on the way: `f`, `x.f`, `f()()`, `f[0]` have the
-head f. Heads only say where to look; whether it is the same f, the evaluator finds out.
+A head is the last name of an expression, whatever is called or looked up on the way: `f`, `x.f`, `f()()`, `f[0]` have
+the head f. Heads only say where to look; whether it is the same f, the evaluator finds out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,12 +40,13 @@ class Heads:
         if depth > _DEEPEST:
             return _NOTHING
         if word == "bound":
-            binding = self._facts.bindings[expr[1]]
+            place: int = expr[1]
+            binding = self._facts.bindings[place]
             return self.of(binding.value, depth + 1) if binding.name[:1] == "<" else (binding.name,)
         if word == "call":
             return self.of_call(expr[1], depth + 1)
         if word == "def":
-            number = expr[1]
+            number: int = expr[1]
             name = self._facts.definitions[number].name
             return (f"#{number}",) if name[:1] == "<" else (name, f"#{number}")
         if word == "import":
@@ -129,8 +130,9 @@ class Heads:
             self._add(call.callee, called)
             for arg in call.args:
                 word = arg[0]
-                if word == "bound" and bindings[arg[1]].name[:1] != "<":
-                    used.add(bindings[arg[1]].name)
+                number: int = arg[1] if word == "bound" else -1
+                if number >= 0 and bindings[number].name[:1] != "<":
+                    used.add(bindings[number].name)
                 elif word not in _SILENT:
                     self._add(arg, used)
             for _, arg in call.keywords:
@@ -161,7 +163,7 @@ class Heads:
             found.update(self.of(value))
 
     def shared(self, called: Iterable[str], used: Iterable[str]) -> set[str]:
-        """Of these names, those that can mean the same thing in another file: all but those of local variables alone."""
+        """Of these names, those that can mean the same thing in another file: not those of local variables alone."""
         facts = self._facts
         functions = {n for n, d in enumerate(facts.definitions) if d.shape in _FUNCTIONS}
         local = {b.name for b in facts.bindings if b.scope in functions}
@@ -170,7 +172,12 @@ class Heads:
         top.update(d.name for d in facts.definitions if d.parent not in functions)
         top.update(i.alias or i.name or "" for i in facts.imports)
         attributes = {call.callee[2] for call in facts.calls if call.callee[0] == "attr"}
-        return {name for names in (called, used) for name in names if name in top or name not in local or name in attributes}
+        return {
+            name
+            for names in (called, used)
+            for name in names
+            if name in top or name not in local or name in attributes
+        }
 
 
 def parts_of(expr: Expr) -> tuple[Expr, ...]:
@@ -190,7 +197,7 @@ def parts_of(expr: Expr) -> tuple[Expr, ...]:
 
 
 def qualified_names(definitions: Sequence[Definition]) -> list[str]:
-    """Each definition's name within the file: `Outer.name`, with `#2` and so on where it is not the first of that name."""
+    """Each definition's name within the file: `Outer.name`; `Outer.name#2` for the second of that name, and so on."""
     names = [""]
     taken: dict[str, int] = {}
     for number in range(1, len(definitions)):

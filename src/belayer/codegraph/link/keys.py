@@ -7,11 +7,12 @@ linking too many, never one too few.
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from typing import Any, cast
 from zlib import crc32
 
 from belayer.codegraph.facts import Call, Expr, Facts, Shape, Trait
 from belayer.codegraph.link.heads import Heads, Place, qualified_names
-from belayer.codegraph.link.words import known_names
+from belayer.codegraph.link.words import defined_names, known_names
 
 NAME = "name"  # path, scope, name: what a scope binds a name to
 INNER = "inner"  # path, name: whether a scope inside of the file binds a name
@@ -34,6 +35,9 @@ BELOW = "below"  # name: the classes with a base of this name
 METHOD = "method"  # name: the methods of this name
 STORED = "stored"  # name: the files that store an attribute of this name
 NEW = "new"  # name: whether any file has something of this name
+NEW_DEFINITION = (
+    "new definition"  # name: whether any file has a definition or a top-level variable of this name
+)
 MOUNTS = "mounts"  # where routers are mounted
 
 
@@ -103,7 +107,14 @@ class _Answers:
 
     def all(self) -> Iterator[tuple[int, object]]:
         facts = self._facts
-        about = (facts.language, facts.package, facts.packages, facts.starred, facts.exports is None, "test" in facts.tags)
+        about = (
+            facts.language,
+            facts.package,
+            facts.packages,
+            facts.starred,
+            facts.exports is None,
+            "test" in facts.tags,
+        )
         yield key(FILE, self._path), about
         for package in (facts.package, *facts.packages):
             yield key(PACKAGE, package), self._path
@@ -113,8 +124,14 @@ class _Answers:
         yield from self._exported()
         yield from self._passed_on()
         yield from ((key(NEW, name), True) for name in known_names(facts))
+        yield from ((key(NEW_DEFINITION, name), True) for name in defined_names(facts))
         for mount in facts.mounts:
-            spelled = self._spell(mount.parent), mount.prefix, self._spell(mount.child), self._names[mount.scope]
+            spelled = (
+                self._spell(mount.parent),
+                mount.prefix,
+                self._spell(mount.child),
+                self._names[mount.scope],
+            )
             yield key(MOUNTS), (self._path, spelled)
 
     def _bound(self) -> Iterator[tuple[int, object]]:
@@ -124,10 +141,8 @@ class _Answers:
         yield from ((key(INNER, path, name), True) for name in inner_names(facts))
         for scope, target, value, _ in facts.stores:
             if target[0] == "name":
-                while scope >= 0:
-                    answer = (names[scope], self._spell(value))
-                    yield key(NAME, path, names[scope], target[1]), answer
-                    scope = facts.definitions[scope].parent
+                for around in self._around(scope):
+                    yield key(NAME, path, names[around], target[1]), (names[scope], self._spell(value))
         for fact in facts.imports:
             if fact.name == "*":
                 yield key(STAR, path), fact.spec
@@ -137,12 +152,24 @@ class _Answers:
             if fact.name == "*":
                 yield key(STAR, path), self._spell(fact.value)
 
+    def _around(self, scope: int) -> Iterator[int]:
+        while scope >= 0:
+            yield scope
+            scope = self._facts.definitions[scope].parent
+
     def _defined(self) -> Iterator[tuple[int, object]]:
         path, names = self._path, self._names
         for number, fact in enumerate(self._facts.definitions):
             params = tuple((p.name, self._spell(p.type), self._spell(p.default), p.star) for p in fact.params)
             bases = tuple(map(self._spell, fact.bases))
-            about = (fact.shape.value, params, bases, self._spell(fact.result), fact.traits, "fixture" in fact.tags)
+            about = (
+                fact.shape.value,
+                params,
+                bases,
+                self._spell(fact.result),
+                fact.traits,
+                "fixture" in fact.tags,
+            )
             yield key(DEFINITION, path, names[number]), about
             yield key(RESULT, path, names[number]), tuple(map(self._spell, fact.returns))
             if number == 0:
@@ -176,7 +203,9 @@ class _Answers:
         path, heads = self._path, self._heads
         shared = heads.shared(heads.calls, heads.uses)
         for head, numbers in heads.calls.items():
-            calls = tuple((self._names[self._facts.calls[n].scope], self._spell(("call", n))) for n in numbers)
+            calls = tuple(
+                (self._names[self._facts.calls[n].scope], self._spell(("call", n))) for n in numbers
+            )
             yield key(CALLED_IN, path, head), calls
             if head in shared:
                 yield key(CALLED, head), (path, calls)
@@ -189,7 +218,13 @@ class _Answers:
     def _place(self, place: Place) -> object:
         if place.kind == "argument":
             call = self._facts.calls[place.number]
-            return place.kind, self._names[call.scope], self._spell(("call", place.number)), place.name, place.position
+            return (
+                place.kind,
+                self._names[call.scope],
+                self._spell(("call", place.number)),
+                place.name,
+                place.position,
+            )
         return place.kind, self._names[place.number], place.name
 
     def _ordinals(self) -> list[tuple[str, str, int]]:
@@ -210,15 +245,17 @@ class _Answers:
         if word == "call":
             return self._spell_call(expr[1])
         if word == "bound":
-            return "bound", self._bindings[expr[1]]
+            binding: int = expr[1]
+            return "bound", self._bindings[binding]
         if word == "def":
-            return "def", self._names[expr[1]]
+            number: int = expr[1]
+            return "def", self._names[number]
         return tuple(map(self._spell_part, expr))
 
-    def _spell_part(self, part: object) -> object:
+    def _spell_part(self, part: Any) -> object:
         if type(part) is not tuple or not part:
-            return part
-        parts = part
+            return cast("object", part)
+        parts = cast("tuple[Any, ...]", part)
         if parts[0] in _NUMBERED and type(parts[-1]) is int:
             return self._spell(parts)
         return tuple(map(self._spell_part, parts))
@@ -230,7 +267,13 @@ class _Answers:
             self._calls[number] = "itself"
             unless = self._spell_call(call.unless) if call.unless >= 0 else None
             keywords = tuple((name, self._spell(arg)) for name, arg in call.keywords)
-            spelled = (self._spell(call.callee), tuple(map(self._spell, call.args)), keywords, call.new, unless)
+            spelled = (
+                self._spell(call.callee),
+                tuple(map(self._spell, call.args)),
+                keywords,
+                call.new,
+                unless,
+            )
             found = "call", hash(spelled)
             self._calls[number] = found
         return found

@@ -13,6 +13,7 @@ from belayer.codegraph.graph import Edge, Node
 from belayer.codegraph.languages.catalog import LANGUAGES
 from belayer.codegraph.link import keys
 from belayer.codegraph.link.evaluator import Evaluator
+from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.notes import Notes
 from belayer.codegraph.link.weaver import Weaver
 from belayer.codegraph.link.words import numpy_at_hand
@@ -20,7 +21,7 @@ from belayer.codegraph.link.world import Library, World, folders_of
 
 
 class Linked(NamedTuple):
-    """What one file gives to the graph: its nodes, every edge that starts in it, and what the linker remembers of it."""
+    """What one file gives to the graph: its nodes, every edge that starts in it, what the linker remembers of it."""
 
     path: str
     nodes: tuple[Node, ...]
@@ -29,16 +30,20 @@ class Linked(NamedTuple):
 
 
 class Linker:
-    """Links files. One linker sees one state of the library; a change needs a new one, which costs little to make."""
+    """Links files. One linker sees one state of the library; a change needs a new one, which costs little to make.
 
-    def __init__(self, library: Library) -> None:
+    What is `kept` outlives it: files as arranged for looking up, used again as long as their facts are the same
+    objects.
+    """
+
+    def __init__(self, library: Library, kept: dict[str, Module] | None = None) -> None:
         self._library = library
         self._notes = Notes()
-        self._world = World(library, self._notes)
+        self._world = World(library, self._notes, {} if kept is None else kept)
         self._weaver = Weaver(Evaluator(self._world, self._notes))
 
     def link(self, paths: Iterable[str]) -> Iterator[Linked]:
-        """The files' part of the graph. Each answer depends on the library alone, so that processes can share the paths."""
+        """The files' part of the graph. It depends on the library alone, so that processes can share the paths."""
         for path in paths:
             self._notes.begin()
             module = self._world.module(path)
@@ -47,13 +52,16 @@ class Linker:
                 yield Linked(path, nodes, edges, array("I", sorted(self._notes.all_keys())).tobytes())
 
     def affected(
-        self, before: Mapping[str, Facts | None], manifests: Mapping[str, str], memories: Iterable[tuple[str, bytes]]
+        self,
+        before: Mapping[str, Facts | None],
+        manifests: Mapping[str, str],
+        memories: Iterable[tuple[str, bytes]],
     ) -> set[str]:
         """The files to link again now that some changed; the library is the state after the change.
 
-        `before` has the old facts of every file that was changed, added (None) or removed, `manifests` the old manifests, and
-        `memories` what was remembered of each file when it was last linked. Linking these again and dropping what
-        the removed files gave leads to the same graph as linking everything.
+        `before` has the old facts of every file that was changed, added (None) or removed, `manifests` the old
+        manifests, and `memories` what was remembered of each file when it was last linked. Linking these again and
+        dropping what the removed files gave leads to the same graph as linking everything.
         """
         changed: set[int] = set()
         for path, facts in before.items():

@@ -9,7 +9,7 @@ from belayer.codegraph.facts import Expr, Facts, Shape
 from belayer.codegraph.link import keys
 from belayer.codegraph.link.heads import Heads, qualified_names
 from belayer.codegraph.link.keys import key, part_key, whole_key
-from belayer.codegraph.link.values import CONSTRUCTOR, Answer, Def
+from belayer.codegraph.link.values import CONSTRUCTOR, CONTAINERS, Answer, Def
 
 if TYPE_CHECKING:
     from belayer.codegraph.languages.language import Language
@@ -69,14 +69,17 @@ class Module:
 
     @cached_property
     def names(self) -> dict[int, dict[str, list[Expr]]]:
-        """What each scope binds: the values that its names may have, in the order of the source."""
+        """What each scope binds: the values that its names may have, in the order of the source.
+
+        A container is reached through its binding, so that two empty lists are two.
+        """
         scopes: dict[int, dict[str, list[Expr]]] = {}
         for number, (scope, name, value, _, replaces) in enumerate(self.facts.bindings):
             names = scopes.setdefault(scope, {})
             if replaces or name not in names:
-                names[name] = [("bound", number)] if value[0] in _MADE_HERE else [value]
+                names[name] = [("bound", number)] if value[0] in CONTAINERS else [value]
             else:
-                names[name].append(("bound", number) if value[0] in _MADE_HERE else value)
+                names[name].append(("bound", number) if value[0] in CONTAINERS else value)
         self._bind_definitions(scopes)
         self._bind_imports(scopes)
         self._bind_outer(scopes)
@@ -160,7 +163,10 @@ class Module:
             method = self.enclosing_method(scope)
             number = self.facts.definitions[method].parent if method > 0 else self.class_around(scope)
             owner = self.definition(number) if number > 0 else None
-            found = self._owners[scope] = max(method, 0), owner if owner is not None and owner.is_class else None
+            found = self._owners[scope] = (
+                max(method, 0),
+                owner if owner is not None and owner.is_class else None,
+            )
         return found
 
     def is_function(self, number: int) -> bool:
@@ -191,7 +197,7 @@ class Module:
         return {
             (scope, value): target[2]
             for scope, target, value, _ in self.facts.stores
-            if target[0] == "attr" and value[0] in _MADE_HERE
+            if target[0] == "attr" and value[0] in CONTAINERS
         }
 
     @cached_property
@@ -242,7 +248,3 @@ class Module:
             if fact.traits & CONSTRUCTOR:
                 found.setdefault(fact.parent, []).append(number)
         return found
-
-
-# A value that has an identity of its own is reached through its binding, so that two empty dicts are two.
-_MADE_HERE = frozenset({"list", "dict", "put"})

@@ -11,7 +11,9 @@ from typing import TypeVar, cast
 T = TypeVar("T")
 _BITS = 5
 _STEPS = (1 << _BITS) - 1
-_STEPS_AFTER_A_HOP = 22  # a step is up to six calls of Python's, and all of them together must stay below its limit
+_STEPS_AFTER_A_HOP = (
+    22  # a step is up to six calls of Python's, and all of them together must stay below its limit
+)
 _FEW_KEYS = 12
 LAST = 3  # so many steps are left for what is done without asking
 HOP = 1 << _BITS  # what it costs to follow a value into or out of a function
@@ -33,9 +35,13 @@ class Known:
 
     __slots__ = ("answer", "hops", "is_small", "keys", "rests_on", "steps")
 
-    def __init__(self, answer: object, keys: set[int], rests_on: "list[Known]", hops: int, steps: int) -> None:
+    def __init__(
+        self, answer: object, keys: set[int], rests_on: "list[Known]", hops: int, steps: int
+    ) -> None:
         self.answer, self.keys, self.rests_on, self.hops, self.steps = answer, keys, rests_on, hops, steps
-        self.is_small = not rests_on and len(keys) <= _FEW_KEYS  # whoever rests on it takes over its keys at once
+        self.is_small = (
+            not rests_on and len(keys) <= _FEW_KEYS
+        )  # whoever rests on it takes over its keys at once
 
 
 class Notes:
@@ -46,7 +52,9 @@ class Notes:
     def __init__(self) -> None:
         self._full: dict[object, Known] = {}  # answers that had fuel enough
         self._far: dict[tuple[object, int], Known] = {}  # answers that lacked hops: good for so many hops
-        self._short: dict[tuple[object, int], Known] = {}  # answers that lacked steps: good for just this fuel
+        self._short: dict[
+            tuple[object, int], Known
+        ] = {}  # answers that lacked steps: good for just this fuel
         self.begin()
 
     def begin(self) -> None:
@@ -75,7 +83,9 @@ class Notes:
         """Takes over the keys of all that the answer rests on, where many will rest on it."""
         self.keys, self._rests_on = self.all_keys(), []
 
-    def ask(self, question: object, fuel: int, cost: int, otherwise: T, find: Callable[..., T], *about: object) -> T:
+    def ask(
+        self, question: object, fuel: int, cost: int, otherwise: T, find: Callable[..., T], *about: object
+    ) -> T:
         """What `find(*about, fuel left)` says, asked once; `otherwise` if the fuel does not reach."""
         level, steps = fuel >> _BITS, fuel & _STEPS
         known = self._full.get(question)
@@ -92,14 +102,20 @@ class Notes:
             self.keys |= known.keys
         else:
             self._rests_on.append(known)
-        if known.hops > self.hops:
+        if known.hops > self.hops:  # noqa: PLR1730 - this is asked a million times, and a call of max costs
             self.hops = known.hops
-        if steps - known.steps < self.low:
+        if steps - known.steps < self.low:  # noqa: PLR1730
             self.low = steps - known.steps
         return cast("T", known.answer)
 
     def _found(
-        self, question: object, fuel: int, cost: int, otherwise: T, find: Callable[..., T], about: tuple[object, ...]
+        self,
+        question: object,
+        fuel: int,
+        cost: int,
+        otherwise: T,
+        find: Callable[..., T],
+        about: tuple[object, ...],
     ) -> T:
         level, steps = fuel >> _BITS, fuel & _STEPS
         is_hop = cost == HOP
@@ -128,9 +144,14 @@ class Notes:
         else:
             self._full[question] = known
 
-    def _go_on(self, before: tuple[set[int], list[Known], int, int, bool, bool], known: Known, is_hop: bool) -> None:
-        """Back to the notes of whoever asked. Steps that were missing behind a hop are missing for any number of steps."""
-        missed_hop, missed_step = self.missed_hop or (is_hop and self.missed_step), self.missed_step and not is_hop
+    def _go_on(
+        self, before: tuple[set[int], list[Known], int, int, bool, bool], known: Known, is_hop: bool
+    ) -> None:
+        """Back to the notes of whoever asked. Steps that were missing behind a hop are so for any number of them."""
+        missed_hop, missed_step = (
+            self.missed_hop or (is_hop and self.missed_step),
+            self.missed_step and not is_hop,
+        )
         inner_low = self.low
         self.keys, self._rests_on, self.low, self.hops, self.missed_hop, self.missed_step = before
         if known.is_small:

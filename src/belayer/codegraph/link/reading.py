@@ -32,20 +32,18 @@ class Reading:
         for scope, value, line, column in module.facts.references:
             self._read(piece, module, scope, value, line, column)
         for scope, target, _, line in module.facts.stores:
-            if target[0] == "attr" and self._world.knows(target[2]):
+            if target[0] == "attr" and self._world.defines(target[2]):
                 self._stored(piece, scope, target, line)
         for call in module.facts.calls:
             inner = call.callee[1] if call.callee[0] == "attr" else _NONE
-            if inner[0] == "attr" and self._world.knows(inner[2]):
+            if inner[0] == "attr" and self._world.defines(inner[2]):
                 self._property(piece, call.scope, inner, call.line, call.column)
 
     def _read(self, piece: Piece, module: Module, scope: int, expr: Expr, line: int, column: int) -> None:
-        if expr[0] == "attr":
-            if not self._world.knows(expr[2]) or self._property(piece, scope, expr, line, column):
-                return
-        if expr[0] == "name" and module.language.names_see_members:
-            if self._own_property(piece, module, scope, expr[1], line, column):
-                return
+        if expr[0] == "attr" and not self._world.defines(expr[2]):
+            return
+        if self._is_property(piece, module, scope, expr, line, column):
+            return
         answer = piece.value(expr, scope)
         if answer is ELSEWHERE and expr[0] == "attr":
             return
@@ -60,6 +58,14 @@ class Reading:
                 is_thing = is_thing or isinstance(value, Module)
         if not is_thing:
             self._variable(piece, module, scope, expr, line, column)
+
+    def _is_property(
+        self, piece: Piece, module: Module, scope: int, expr: Expr, line: int, column: int
+    ) -> bool:
+        if expr[0] == "attr":
+            return self._property(piece, scope, expr, line, column)
+        sees_members = expr[0] == "name" and module.language.names_see_members
+        return sees_members and self._own_property(piece, module, scope, expr[1], line, column)
 
     def _property(self, piece: Piece, scope: int, expr: Expr, line: int, column: int) -> bool:
         """Whether an attribute is a property: reading it calls it."""
@@ -82,7 +88,9 @@ class Reading:
                     for each in self._evaluator.classes.setters(value.of, target[2], FULL):
                         piece.refer(scope, each, Relation.CALLS, confidence, line, 0)
 
-    def _own_property(self, piece: Piece, module: Module, scope: int, name: str, line: int, column: int) -> bool:
+    def _own_property(
+        self, piece: Piece, module: Module, scope: int, name: str, line: int, column: int
+    ) -> bool:
         """Whether a bare name is a property of a class around it."""
         definitions = module.facts.definitions
         start = scope
@@ -114,7 +122,8 @@ class Reading:
             owners = [value for value in base[0] if isinstance(value, Module)]
             return self._holder(owners[0], expr[2], FULL) if owners else None
         if expr[0] == "bound":
-            expr = module.facts.bindings[expr[1]].value
+            number: int = expr[1]
+            expr = module.facts.bindings[number].value
         elif expr[0] == "name":
             expr = self._binding(module, scope, expr[1]) or expr
         if expr[0] != "import" or expr[2] is None:
@@ -132,7 +141,7 @@ class Reading:
         return None
 
     def _imported(self, module: Module, expr: Expr, fuel: int) -> Module | None:
-        for path in self._evaluator.imported(module, expr[1], fuel):
+        for path in self._evaluator.imports.files(module, expr[1]):
             other = self._world.module(path)
             found = self._holder(other, expr[2], fuel) if other is not None else None
             if found is not None:

@@ -1,4 +1,4 @@
-"""Which requests a file's routes serve: their full paths, after all the prefixes that their routers were mounted under."""
+"""Which requests a file's routes serve: their full paths, with all prefixes that their routers are mounted under."""
 
 from __future__ import annotations
 
@@ -64,7 +64,12 @@ class Routes:
     ) -> Iterator[tuple[str, tuple[tuple[Def, bool], ...]]]:
         """A class that handles requests has a method for each kind of request."""
         owners = [handler for handler, _ in handlers if handler.is_class]
-        own = {verb: method for owner in owners for verb in _VERBS if (method := self._method(owner, verb)) is not None}
+        own = {
+            verb: method
+            for owner in owners
+            for verb in _VERBS
+            if (method := self._method(owner, verb)) is not None
+        }
         wanted = route.methods
         if wanted == ("ANY",) and own:
             wanted = tuple(verb.upper() for verb in own)
@@ -92,7 +97,11 @@ class Routes:
         found: dict[str, None] = {}
         below = below + routers
         for mount in mounted:
-            if mount.parents is None or any(parent in below for parent in mount.parents) or len(found) >= _MOST_PREFIXES:
+            if (
+                mount.parents is None
+                or any(parent in below for parent in mount.parents)
+                or len(found) >= _MOST_PREFIXES
+            ):
                 continue
             inner = mount.prefix if mount.framework == "flask" and mount.prefix else join(mount.prefix, own)
             for outer in self._prefixes(everything, mount.parents, below) if mount.parents else [""]:
@@ -110,7 +119,9 @@ class Routes:
             module = self._world.module(path)
             for mount in module.facts.mounts if module is not None else ():
                 if module is not None:
-                    parents = self._values(mount.parent, module, mount.scope) if mount.parent is not None else None
+                    parents = (
+                        self._values(mount.parent, module, mount.scope) if mount.parent is not None else None
+                    )
                     children = self._values(mount.child, module, mount.scope)
                     mounted = _Mounted(parents, mount.prefix, children, mount.framework)
                     for child in children:
@@ -120,7 +131,9 @@ class Routes:
 
     def _values(self, expr: Expr, module: Module, scope: int) -> tuple[Value, ...]:
         answer = self._evaluator.value(expr, module, scope, FULL)
-        return tuple(value for part in answer for value in part if not isinstance(value, Outside | Folder | str | int))
+        return tuple(
+            value for part in answer for value in part if not isinstance(value, Outside | Folder | str | int)
+        )
 
 
 def join(prefix: str, path: str) -> str:

@@ -134,15 +134,19 @@ class Outside:
 
 OUTSIDE = Outside()
 
-Value: TypeAlias = "Def | Instance | Unbound | Super | Box | Yields | Folder | Site | Outside | Module | str | int"
+Value: TypeAlias = (
+    "Def | Instance | Unbound | Super | Box | Yields | Folder | Site | Outside | Module | str | int"
+)
 
 # Which values it may be: those that the language's rules alone lead to, and those found by following values.
 Answer: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
 
 NOTHING: Answer = ((), ())
 ELSEWHERE: Answer = ((OUTSIDE,), ())
+SILENT = (NOTHING, ELSEWHERE)  # answers that lead nowhere
 NOBODY: Answer = ((OUTSIDE, OUTSIDE), ())  # None, null: no choice beside anything else
 MOST_VALUES = 24
+CONTAINERS = frozenset({"list", "dict", "put"})  # expressions that make something with an identity of its own
 
 
 def doubtful(answer: Answer) -> Answer:

@@ -59,7 +59,9 @@ class Weaver:
             name = prefix if number == 0 else f"{symbols}.{qualified}" if symbols else qualified
             tags = facts.tags if number == 0 else _tags(fact)
             identity = f"{facts.path}::{qualified}" if number else facts.path
-            node = Node(identity, _KINDS[fact.shape], name, facts.path, fact.line, fact.end_line, facts.language, tags)
+            node = Node(
+                identity, _KINDS[fact.shape], name, facts.path, fact.line, fact.end_line, facts.language, tags
+            )
             found.append(node)
         return found
 
@@ -74,7 +76,14 @@ class Weaver:
             line = each.route.line
             if identity not in found:
                 found[identity] = Node(
-                    identity, Kind.ENDPOINT, each.name, module.path, line, line, module.facts.language, (each.route.framework,)
+                    identity,
+                    Kind.ENDPOINT,
+                    each.name,
+                    module.path,
+                    line,
+                    line,
+                    module.facts.language,
+                    (each.route.framework,),
                 )
             for handler, is_sure in each.handlers:
                 piece.add(identity, handler.id, Relation.SERVES, _confidence(is_sure), line, 0)
@@ -84,13 +93,17 @@ class Weaver:
         for number, fact in enumerate(piece.module.facts.definitions):
             if number and not fact.traits & ABSENT:
                 holder = piece.sources[fact.parent]
-                piece.add(holder, piece.ids[number], Relation.CONTAINS, Confidence.RESOLVED, fact.line, fact.column)
+                piece.add(
+                    holder, piece.ids[number], Relation.CONTAINS, Confidence.RESOLVED, fact.line, fact.column
+                )
 
     def _imported(self, piece: Piece) -> None:
         module = piece.module
         for fact in module.facts.imports:
-            paths = [path for path in self._evaluator.imported(module, fact.spec, FULL) if path[-1:] != "/"]
-            homes = self._homes(module, ("import", fact.spec, fact.name)) if fact.name not in (None, "*") else []
+            paths = [path for path in self._evaluator.imports.files(module, fact.spec) if path[-1:] != "/"]
+            homes = (
+                self._homes(module, ("import", fact.spec, fact.name)) if fact.name not in (None, "*") else []
+            )
             targets = dict.fromkeys(homes if homes and len(paths) > 1 else [*paths[:_MOST_IMPORTED], *homes])
             for path in targets:
                 if path != module.path and (module.path, path, Relation.IMPORTS) not in piece.linked:
@@ -112,7 +125,12 @@ class Weaver:
                         for value in values:
                             if isinstance(value, Def) and value is not of:
                                 piece.add(
-                                    piece.ids[number], value.id, Relation.INHERITS, _confidence(is_sure), fact.line, fact.column
+                                    piece.ids[number],
+                                    value.id,
+                                    Relation.INHERITS,
+                                    _confidence(is_sure),
+                                    fact.line,
+                                    fact.column,
                                 )
                 whole = classes.whole(of) if of.is_part else of
                 above = classes.lineage(whole, FULL)[0][1:]
@@ -128,13 +146,22 @@ class Weaver:
                 continue
             target = self._next_above(fact, above)
             if target is not None:
-                piece.add(piece.ids[each], target.id, Relation.OVERRIDES, Confidence.RESOLVED, fact.line, fact.column)
+                piece.add(
+                    piece.ids[each],
+                    target.id,
+                    Relation.OVERRIDES,
+                    Confidence.RESOLVED,
+                    fact.line,
+                    fact.column,
+                )
 
     def _next_above(self, fact: Definition, above: tuple[Def, ...]) -> Def | None:
         for owner in above:
             own = self._evaluator.classes.own(owner, fact.name, FULL)
             if own is not None:
-                found = [value for part in own for value in part if isinstance(value, Def) and not value.is_class]
+                found = [
+                    value for part in own for value in part if isinstance(value, Def) and not value.is_class
+                ]
                 same = [each for each in found if len(each.fact.params) == len(fact.params)]
                 return (same or found or [None])[0]
         return None
@@ -144,9 +171,21 @@ class Weaver:
         for number, fact in enumerate(module.facts.definitions):
             if number and fact.params and takes_fixtures(module.definition(number)):
                 for param in fact.params:
-                    found = fixture(self._evaluator.world, self._evaluator.notes.keys, module.definition(number), param.name)
+                    found = fixture(
+                        self._evaluator.world,
+                        self._evaluator.notes.keys,
+                        module.definition(number),
+                        param.name,
+                    )
                     if found is not None:
-                        piece.add(piece.ids[number], found.id, Relation.CALLS, Confidence.INFERRED, fact.line, fact.column)
+                        piece.add(
+                            piece.ids[number],
+                            found.id,
+                            Relation.CALLS,
+                            Confidence.INFERRED,
+                            fact.line,
+                            fact.column,
+                        )
 
 
 class Piece:
@@ -181,7 +220,13 @@ class Piece:
         self.edges.append(Edge(source, target, relation, confidence, line, column))
 
     def refer(
-        self, scope: int, target: Def | Module, relation: Relation, confidence: Confidence, line: int, column: int
+        self,
+        scope: int,
+        target: Def | Module,
+        relation: Relation,
+        confidence: Confidence,
+        line: int,
+        column: int,
     ) -> None:
         """Something in a scope calls or uses a thing; if the scope belongs to a test, the test tests it."""
         source, identity, linked = self.sources[scope], target.id, self.linked

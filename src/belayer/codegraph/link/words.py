@@ -19,12 +19,16 @@ BASES = "b"  # a class has a base of this name
 METHODS = "m"  # a method of this name is defined
 STORES = "s"  # an attribute of this name is stored
 TOP = "t"  # the file has a top-level definition of this name
+DEFINED = "d"  # a definition or a top-level variable of this name
 KNOWN = "k"  # a value of ours may be found under this name
 PACKAGE = "p"  # the file belongs to this package
 MOUNTS = "w"  # the file mounts routers
 
 
-_ROLES = {role: crc32(role.encode()) for role in (CALLS, USES, BASES, METHODS, STORES, TOP, KNOWN, PACKAGE, MOUNTS)}
+_ROLES = {
+    role: crc32(role.encode())
+    for role in (CALLS, USES, BASES, METHODS, STORES, TOP, DEFINED, KNOWN, PACKAGE, MOUNTS)
+}
 
 
 def word(role: str, name: str) -> int:
@@ -54,9 +58,19 @@ def roles_of(facts: Facts) -> Iterator[tuple[str, set[str]]]:
     yield METHODS, {fact.name for fact in definitions if fact.shape is Shape.METHOD}
     yield STORES, stored
     yield TOP, {fact.name for fact in definitions if fact.parent == 0}
+    yield DEFINED, defined_names(facts)
     yield KNOWN, known_names(facts)
     yield PACKAGE, {facts.package, *facts.packages}
     yield MOUNTS, {""} if facts.mounts else set()
+
+
+def defined_names(facts: Facts) -> set[str]:
+    """The names of definitions, top-level variables and what is passed on under another name."""
+    found = {fact.name for fact in facts.definitions}
+    found.update(fact.name for fact in facts.bindings if fact.scope == 0)
+    found.update(fact.alias or fact.name or "" for fact in facts.imports)
+    found.update(fact.name for fact in facts.exports or ())
+    return found
 
 
 def known_names(facts: Facts) -> set[str]:
@@ -122,11 +136,11 @@ class Index:
         return found
 
     def _look(self, wanted: int) -> Iterable[int]:
-        numpy = numpy_at_hand()
-        if self._arranged is None and (numpy is None or len(self._found) > _FEW_LOOKS):
+        if self._arranged is None and (numpy_at_hand() is None or len(self._found) > _FEW_LOOKS):
             self._arranged = self._places()
         if self._arranged is not None:
             return self._arranged.get(wanted, ())
+        numpy = numpy_at_hand()
         words, ends = self._arrays
         return numpy.searchsorted(ends, numpy.flatnonzero(words == wanted), "right").tolist()
 
@@ -152,5 +166,5 @@ _FEW_LOOKS = 600
 
 
 def numpy_at_hand() -> Any:
-    """numpy where it is loaded anyway: who answers questions has it, who builds in a child saves the time to load it."""
+    """numpy where it is loaded anyway: who answers questions has it, a child that builds saves the time to load it."""
     return sys.modules.get("numpy")

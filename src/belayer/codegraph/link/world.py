@@ -34,11 +34,12 @@ class Library(Protocol):
 class World:
     """All files. It is the `Project` that languages ask."""
 
-    def __init__(self, library: Library, notes: Notes) -> None:
-        self._library, self._notes = library, notes
+    def __init__(self, library: Library, notes: Notes, kept: dict[str, Module]) -> None:
+        self._library, self._notes, self._kept = library, notes, kept
         self._modules: dict[str, tuple[int, Module | None]] = {}
         self._known: dict[str, bool] = {}
         self._stored: dict[str, bool] = {}
+        self._defined: dict[str, bool] = {}
 
     @cached_property
     def _paths(self) -> dict[str, None]:
@@ -57,12 +58,19 @@ class World:
         """The file as the evaluator sees it."""
         found = self._modules.get(path)
         if found is None:
-            facts = self._library.facts(path) if path in self._paths else None
-            language = language_named(facts.language) if facts is not None else None
-            module = Module(facts, language) if facts is not None and language is not None else None
-            found = self._modules[path] = key(keys.FILE, path), module
+            found = self._modules[path] = key(keys.FILE, path), self._module(path)
         self._notes.keys.add(found[0])
         return found[1]
+
+    def _module(self, path: str) -> Module | None:
+        facts = self._library.facts(path) if path in self._paths else None
+        language = language_named(facts.language) if facts is not None else None
+        if facts is None or language is None:
+            return None
+        module = self._kept.get(path)
+        if module is None or module.facts is not facts:
+            module = self._kept[path] = Module(facts, language)
+        return module
 
     def has(self, path: str) -> bool:
         self._notes.keys.add(key(keys.FILE, path))
@@ -101,6 +109,15 @@ class World:
             found = self._stored[name] = bool(self._index.having(words.STORES, name))
         if not found:
             self._notes.keys.add(key(keys.STORED, name))
+        return found
+
+    def defines(self, name: str) -> bool:
+        """Whether any file has a definition or a top-level variable of this name."""
+        found = self._defined.get(name)
+        if found is None:
+            found = self._defined[name] = bool(self._index.having(words.DEFINED, name))
+        if not found:
+            self._notes.keys.add(key(keys.NEW_DEFINITION, name))
         return found
 
     def knows(self, name: str) -> bool:
