@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belayer.sandbox.lines import LONGEST, Cutter
+from belayer.sandbox.lines import LONGEST, MOST_SINGLY, Cutter
 
 
-def cut(chunks: list[bytes], longest: int = LONGEST) -> list[tuple[str, bool]]:
-    cutter = Cutter("stdout", longest)
+def cut(chunks: list[bytes], longest: int = LONGEST, singly: int = MOST_SINGLY) -> list[tuple[str, bool]]:
+    cutter = Cutter("stdout", longest, singly)
     lines = [line for chunk in chunks for line in cutter.cut(chunk)] + cutter.end()
     return [(line.text, line.ends) for line in lines]
 
@@ -35,8 +35,15 @@ def test_bytes_that_are_no_text_are_shown_as_such() -> None:
     assert cut([b"a\xff\xfeb\n"]) == [("a\ufffd\ufffdb", True)]
 
 
-@given(st.lists(st.text(alphabet="aä€😀\n", max_size=30)), st.integers(4, 20))
-def test_the_pieces_make_up_the_whole(texts: list[str], longest: int) -> None:
-    lines = cut([text.encode() for text in texts], longest)
+def test_a_flood_of_short_lines_is_not_taken_apart_for_ever() -> None:
+    chunk = b"y\n" * 32_768
+    lines = cut([chunk] * 100)
+    assert len(lines) < MOST_SINGLY + 32_768 + 100
+    assert "".join(text + "\n" for text, _ in lines) == chunk.decode() * 100
+
+
+@given(st.lists(st.text(alphabet="aä€😀\n", max_size=30)), st.integers(4, 20), st.integers(0, 20))
+def test_the_pieces_make_up_the_whole(texts: list[str], longest: int, singly: int) -> None:
+    lines = cut([text.encode() for text in texts], longest, singly)
     assert "".join(text + ("\n" if ends else "") for text, ends in lines) == "".join(texts)
     assert all(len(text.encode()) <= longest for text, _ in lines)

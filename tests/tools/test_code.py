@@ -272,6 +272,20 @@ async def test_a_failure_names_the_line_and_shows_what_was_printed(language: str
 
 
 @each_language
+async def test_a_call_that_failed_names_the_line_it_was_made_in(language: str, tmp_path: Path) -> None:
+    source = {
+        "javascript": "const one = clock.now();\nconst other = tools.put({ wrong: 1 });\nawait one;\nawait other;",
+        "python": "await clock.now()\nawait tools.put(wrong=1)\n1",
+    }
+    async with script_engine(Hands().tools(), kept_in_memory(tmp_path)) as engine:
+        session = await begin_script(engine, source[language], language, mode=Mode.AUTONOMOUS)
+        state = await session.settled()
+    assert state.problem is not None
+    assert "The script failed in line 2: " in state.problem.detail
+    assert "The parameters do not fit put" in state.problem.detail
+
+
+@each_language
 async def test_a_script_that_cannot_be_read_says_where(language: str, tmp_path: Path) -> None:
     source = {"javascript": "let a = 1;\nlet b = ;", "python": "a = 1\nb = ="}
     async with script_engine([], kept_in_memory(tmp_path)) as engine:

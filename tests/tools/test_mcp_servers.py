@@ -322,6 +322,37 @@ class TestManners:
         for pid in pids:
             await until(lambda pid=pid: not _lives(pid))
 
+    async def test_a_server_that_outlives_a_killed_belayer_is_ended_by_the_next(self, tmp_path: Path) -> None:
+        home, told = tmp_path / "home", tmp_path / "pids"
+        clinging = {"bad": {"command": sys.executable, "args": [BAD, "clings", str(told)]}}
+        first = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", OPENS, json.dumps(clinging), str(home)
+        )
+        await until(lambda: told.exists() and len(told.read_text().split()) == 2)
+        first.kill()
+        await first.wait()
+        pids = [int(pid) for pid in told.read_text().split()]
+        assert all(_lives(pid) for pid in pids)
+        async with McpServers(
+            read_servers({"other": {"command": sys.executable, "args": [BAD, "good"]}}), home
+        ):
+            for pid in pids:
+                await until(lambda pid=pid: not _lives(pid))
+        assert list((home / "sandbox").iterdir()) == []
+
+
+OPENS = """
+import asyncio, json, pathlib, sys
+from belayer.tools.mcp.configured import read_servers
+from belayer.tools.mcp_servers import McpServers
+
+async def main():
+    async with McpServers(read_servers(json.loads(sys.argv[1])), pathlib.Path(sys.argv[2])):
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
 
 def _lives(pid: int) -> bool:
     try:

@@ -354,6 +354,22 @@ async def test_a_plan_runs_a_command_and_asks_before_one_goes_out(tmp_path: Path
     assert (tmp_path / "home/workspaces" / session.id / "made.txt").read_text() == "made\n"
 
 
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("{command: 'echo no fuse >&2; exit 4', check: true}", "exit code 4. It said at the end: no fuse"),
+        ("{argv: ['no-such-program']}", "no-such-program was not run"),
+    ],
+)
+async def test_a_script_hears_why_its_command_failed(call: str, says: str, tmp_path: Path) -> None:
+    source = f"try {{ await tools.shell.run({call}) }} catch (e) {{ return e.message }}"
+    step = {"id": "a", "tool": "code", "params": {"tools": ["shell.run"], "source": source}}
+    async with open_engine(tmp_path / "home") as engine:
+        session = await engine.carry_out({"steps": [step]})
+        result = await session.result()
+    assert says in cast("Any", result)["outputs"]["a"]["value"]
+
+
 def renamed(tools: list[AnyTool]) -> list[AnyTool]:
     """Under names that the engine has no tool for yet."""
     return [replace(tool, name=f"test_{tool.name}") for tool in tools]

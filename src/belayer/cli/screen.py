@@ -60,6 +60,7 @@ class Screen:
         """The command's one answer to a script. All in ASCII, so that nothing in it can act on a terminal."""
         if self.as_json:
             self.out.file.write(json.dumps(value) + "\n")
+            self.out.file.flush()  # a script may read it while the command goes on
 
     def trouble(self, problem: Problem) -> None:
         """What went wrong and what to do."""

@@ -19,6 +19,7 @@ _EXAMPLES: Mapping[str, Json] = {
     "url": "https://example.org/",
     "path": "notes.txt",
     "source": "old.txt",
+    "code.source": "return 1",
     "target": "new.txt",
     "prompt": "Which one?",
     "to": ["ada@example.org"],
@@ -73,7 +74,7 @@ def _example(view: ToolView, toolbox: Toolbox) -> dict[str, Json]:
     """What has to be given; and where that is not enough, the first of the others that makes it so."""
     fields = _properties(view.parameters)
     needed = cast("list[str]", view.parameters.get("required", []))
-    given = {name: _value(name, fields[name]) for name in needed}
+    given = {name: _EXAMPLES.get(f"{view.name}.{name}") or _value(name, fields[name]) for name in needed}
     others = [{}, *({name: _value(name, field)} for name, field in fields.items() if name not in given)]
     tries = [{**given, **more} for more in others]
     return next((one for one in tries if not toolbox.problems(view.name, one)), given)

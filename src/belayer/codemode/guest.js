@@ -7,12 +7,14 @@
   const { create, defineProperty, freeze, getPrototypeOf } = Object;
   const [Promise_, Error_, InternalError_, String_] = [Promise, Error, InternalError, String];
   const then = Promise.prototype.then;
+  const { get, set } = WeakMap.prototype;
   const [indexOf, slice] = [String.prototype.indexOf, String.prototype.slice];
   const AsyncFunction = (async () => {}).constructor;
   const LINES_BEFORE = 2; // what AsyncFunction puts in front of a body
   const LONGEST_MESSAGE = 2000;
 
   const waiting = create(null);
+  const linesOfErrors = new WeakMap(); // a call fails when nothing of the script runs, so its stack names no line
   let [limits, calls, inFlight, printed] = [null, 0, 0, 0];
   let [asked, lines, end, lastLine] = ["", "", "", null];
 
@@ -44,17 +46,19 @@
     const line = (lastLine = lineIn(new Error_().stack));
     asked += `${asked && ","}{"id":${id},"name":${stringify(name)},"params":${text},"line":${line}}`;
     return new Promise_((resolve, reject) => {
-      waiting[id] = { resolve, reject };
+      waiting[id] = { resolve, reject, line };
     });
   };
 
   const settle = (text) => {
     const { id, value, problem } = parse(text);
-    const { resolve, reject } = waiting[id];
+    const { resolve, reject, line } = waiting[id];
     delete waiting[id];
     inFlight--;
-    if (problem) reject(new ToolError(problem));
-    else resolve(value);
+    if (!problem) return resolve(value);
+    const error = new ToolError(problem);
+    apply(set, linesOfErrors, [error, line]);
+    reject(error);
   };
 
   const shown = (value) => {
@@ -83,7 +87,7 @@
     const is = error instanceof Error_;
     const name = is ? apply(slice, String_(error.name), [0, 100]) : "Error";
     const message = apply(slice, is ? String_(error.message) : shown(error), [0, LONGEST_MESSAGE]);
-    const line = is ? lineIn(error.stack) : null;
+    const line = is ? (lineIn(error.stack) ?? apply(get, linesOfErrors, [error]) ?? null) : null;
     if (error instanceof InternalError_ && error.message === "out of memory") {
       lastLine = line;
       stopMemory();

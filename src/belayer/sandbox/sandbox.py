@@ -65,7 +65,10 @@ class Program:
 
 
 class Line(NamedTuple):
-    """A line as it came, without its end. `ends` is false for a piece of an overlong line, and for a rest."""
+    """A line as it came, without its end. `ends` is false for a piece of an overlong line, and for a rest.
+
+    After very many lines, several that came together may be one, with their ends between them.
+    """
 
     stream: Stream
     text: str

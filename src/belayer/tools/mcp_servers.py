@@ -15,6 +15,7 @@ from typing import Self
 
 from belayer.execution.policy import Reach
 from belayer.execution.step import UNDER_WAY
+from belayer.sandbox.camp import Camp, sweep
 from belayer.tools.browsing.places import reach_of
 from belayer.tools.charsets import cleaned
 from belayer.tools.mcp.configured import Configured, LocalServer, plain_name
@@ -71,11 +72,12 @@ class McpServers:
             )
 
     async def __aenter__(self) -> Self:
+        begun = await self._noting() if self._configured else _forgotten
         group = await self._stack.enter_async_context(asyncio.TaskGroup())
         self._stack.push_async_callback(self._close)
         for name, configured in self._configured.items():
             home = await asyncio.to_thread(self._own_folder, name)
-            self._servers[name] = Server(name, configured, home, self._pins, self._clock, group)
+            self._servers[name] = Server(name, configured, home, self._pins, self._clock, group, begun)
         strangers = [server for server in self._servers.values() if self._pins.tools(server.name) is None]
         if strangers:
             await self._meet(strangers, group)
@@ -109,6 +111,15 @@ class McpServers:
                 f"There is no MCP server {name!r}.", f"There are: {', '.join(self._servers) or 'none'}."
             )
         return [f"{plain_name(name)}.{plain_name(tool)}" for tool in await server.accept()]
+
+    async def _noting(self) -> Callable[[int], None]:
+        """Write down what is started, so that the next Belayer ends what outlives a killed one; end what did."""
+        if self._home is None:
+            return _forgotten
+        await sweep(self._home)
+        camp = await asyncio.to_thread(Camp.pitch, self._home, grouped=False)
+        self._stack.callback(camp.strike)
+        return camp.note
 
     async def _meet(self, strangers: list[Server], group: asyncio.TaskGroup) -> None:
         """See what new servers offer; one that takes its time is not waited for."""
@@ -166,6 +177,10 @@ class McpServers:
             server.starts,
             f"{trouble.detail} {trouble.hint or ''}".strip() if trouble is not None else None,
         )
+
+
+def _forgotten(_session: int) -> None:
+    """Without a home there is nobody who could read of it."""
 
 
 async def _execute(

@@ -18,7 +18,13 @@ from belayer.tools.excerpt import Excerpt
 from belayer.tools.jobs import Jobs, Owner
 from belayer.tools.tool import AnyTool, Params, Tool
 from belayer.vocabulary.addresses import Allowed
-from belayer.vocabulary.errors import ChildFailed, CommandStopped, LimitReached, PathMissing
+from belayer.vocabulary.errors import (
+    ChildFailed,
+    CommandFailed,
+    CommandStopped,
+    LimitReached,
+    PathMissing,
+)
 from belayer.vocabulary.events.event import Effect, Json, Snapshot
 from belayer.workspace.names import cleaned, shown, visible
 from belayer.workspace.workspace import Workspace
@@ -166,6 +172,8 @@ class _Desk:
             ended = await process.wait()
         except LimitReached as error:
             raise _stopped(error, outputs) from error
+        except ChildFailed as error:
+            raise CommandFailed(error.detail, error.hint) from error
         finally:
             await process.stop(0)
         if params.check and ended.exit_code != 0:
@@ -284,8 +292,8 @@ def _stopped(error: LimitReached, outputs: dict[str, Excerpt]) -> CommandStopped
     return CommandStopped(error.limit, f"{error.detail} {_last_words(outputs)}", error.hint)
 
 
-def _failed(ended: Ended, outputs: dict[str, Excerpt]) -> ChildFailed:
-    return ChildFailed(
+def _failed(ended: Ended, outputs: dict[str, Excerpt]) -> CommandFailed:
+    return CommandFailed(
         f"The command ended with exit code {ended.exit_code}. {_last_words(outputs)}",
         "Its last words are above; correct the command, or what it works on.",
     )

@@ -183,6 +183,10 @@ class ChildFailed(LogicError):
     """A program that was started for a step ended with an error."""
 
 
+class CommandFailed(ChildFailed):
+    """A command that somebody asked for did not end well; its words are for whoever asked."""
+
+
 class ScriptFailed(LogicError):
     """A script failed, in this line if that is known, having printed this."""
 

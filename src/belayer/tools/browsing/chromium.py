@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import shutil
 import signal
-import tempfile
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import cast
 from playwright.async_api import Browser, Error, async_playwright
 
 from belayer.tools.browsing.finding import find_chromium
+from belayer.tools.browsing.lodging import lodging
 from belayer.tools.browsing.looking import Wire
 from belayer.vocabulary.errors import BelayerError, ConfigurationError, TransientError
 
@@ -78,8 +77,7 @@ async def start_chromium(not_in: Path | None = None) -> Chromium:
     executable = await asyncio.to_thread(find_chromium, not_in)
     stack = AsyncExitStack()
     try:
-        home = await asyncio.to_thread(tempfile.mkdtemp, prefix="belayer-browser-")
-        stack.callback(shutil.rmtree, home, ignore_errors=True)
+        home = str(await asyncio.to_thread(stack.enter_context, lodging()))
         playwright = await stack.enter_async_context(async_playwright())
         browser = await playwright.chromium.launch(
             executable_path=executable,

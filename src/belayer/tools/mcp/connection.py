@@ -25,7 +25,7 @@ from belayer.tools.charsets import cleaned
 from belayer.tools.mcp.configured import Configured, LocalServer
 from belayer.tools.mcp.over_http import over_http
 from belayer.tools.mcp.pins import Definition
-from belayer.tools.mcp.piped import piped
+from belayer.tools.mcp.piped import Begun, piped
 from belayer.tools.mcp.watch import Watch
 from belayer.vocabulary.errors import LimitReached, LogicError
 
@@ -38,10 +38,12 @@ _MOST_ROUNDS = 3
 _ANSWER: TypeAdapter[Any] = TypeAdapter(CallToolResult | InputRequiredResult)
 
 
-def connecting(configured: Configured, home: Path, watch: Watch) -> AbstractAsyncContextManager[Client]:
+def connecting(
+    configured: Configured, home: Path, watch: Watch, begun: Begun
+) -> AbstractAsyncContextManager[Client]:
     """A client of the server. It offers the server nothing: no models, no folders, no person to ask."""
     local = isinstance(configured, LocalServer)
-    transport = piped(configured, home, watch) if local else over_http(configured, watch)
+    transport = piped(configured, home, watch, begun) if local else over_http(configured, watch)
     return Client(
         transport, cache=None, client_info=Implementation(name="belayer", version=version("belayer"))
     )

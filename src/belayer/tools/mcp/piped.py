@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import Process, SubprocessStreamProtocol
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ _LEAVING_SECONDS = 1.0
 _WAITING = 16
 _USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
 
+Begun = Callable[[int], None]
+
 
 @asynccontextmanager
-async def piped(server: LocalServer, home: Path, watch: Watch) -> AsyncGenerator[Any]:
-    """The streams to a server that runs for as long as the block lasts."""
+async def piped(server: LocalServer, home: Path, watch: Watch, begun: Begun) -> AsyncGenerator[Any]:
+    """The streams to a server that runs for as long as the block lasts. `begun` hears which session it leads."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(limit=_CHUNK, loop=loop),
@@ -38,6 +40,7 @@ async def piped(server: LocalServer, home: Path, watch: Watch) -> AsyncGenerator
     inward, read = anyio.create_memory_object_stream[SessionMessage | Exception](_WAITING)
     write, outward = anyio.create_memory_object_stream[SessionMessage](_WAITING)
     try:
+        begun(process.pid)
         async with anyio.create_task_group() as group:
             group.start_soon(_hear, process, inward, watch)
             group.start_soon(_hear_words, process, watch)

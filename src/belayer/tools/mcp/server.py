@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
     from belayer.tools.mcp.connection import Connection, Progress
+    from belayer.tools.mcp.piped import Begun
     from belayer.tools.mcp.watch import Watch
 
 _logger = structlog.get_logger()
@@ -48,6 +49,7 @@ class Server:
         pins: Pins,
         clock: Clock,
         group: asyncio.TaskGroup,
+        begun: "Begun",
     ) -> None:
         self.name = name
         self.configured = configured
@@ -57,6 +59,7 @@ class Server:
         self._pins = pins
         self._clock = clock
         self._group = group
+        self._begun = begun
         self._connection: Connection | None = None
         self._starting: asyncio.Future[Connection] | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -140,7 +143,7 @@ class Server:
         is_new = self._pins.tools(self.name) is None
         try:
             with anyio.fail_after(FIRST_CONNECT_SECONDS if is_new else CONNECT_SECONDS) as limit:
-                async with connecting(self.configured, self._home, watch) as client:
+                async with connecting(self.configured, self._home, watch, self._begun) as client:
                     connection = Connection(client, watch)
                     await connection.look()
                     await self._meet(connection)
