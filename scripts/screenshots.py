@@ -26,6 +26,7 @@ from belayer.settings import Settings
 from belayer.vocabulary.commands import Start
 from examples.deploy import deploy
 from tests.end_to_end.recorded import ASKED, change, play
+from tests.support import site
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = ROOT / "docs" / "screenshots"
@@ -43,6 +44,22 @@ RULES = (
     Rule(verdict=Verdict.ASK, tool="files.delete"),
     Rule(verdict=Verdict.DENY, tool="http_fetch", host="*.internal.example.org"),
 )
+UPLOAD = {
+    "command": 'set -e\nfor wheel in dist/*.whl; do\n  twine upload "$wheel"\ndone | tee upload.log',
+    "env": {"TWINE_USERNAME": "ada"},
+    "hosts": ["upload.pypi.org"],
+    "timeout": 300,
+}
+COUNTS = """
+for (const path of ["app.ini", "client.py", "CHANGELOG.md"]) {
+    const file = await tools.files.read({path});
+    console.log(path, file.lines);
+}
+return await human.ask("Count the tests, too?", {choices: ["yes", "no"]});
+"""
+SHOP = """<!doctype html><title>Rope shop</title>
+<style>body { font: 22px sans-serif; margin: 60px; background: #f4efe6 } td { padding: 12px 40px 12px 0 }</style>
+<h1>Rope shop</h1><table><tr><td>Half rope, 60 m<td>160 €<tr><td>Sling, 120 cm<td>9 €</table><button>Order</button>"""
 FLAGS = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
 STORY = (
     "The setting is read in two places. app.ini gives it in milliseconds, client.py divides it by 1000 before it is "
@@ -88,6 +105,9 @@ class World:
     changed: Session
     graph: str
     """The page of this repository's own graph."""
+    command: Session
+    scripted: Session
+    looked: Session
 
 
 Prepare = Callable[[Page], Awaitable[object]]
@@ -124,6 +144,9 @@ def pictures(world: World) -> list[Picture]:
         Picture("graph", world.graph, "Endpoints", _see_the_map),
         Picture("graph-blast", f"{world.graph}?node={BREAKER}&tab=blast", "Tests to run", _see_the_map),
         Picture("graph-repositories", "/graph", "belayer"),
+        Picture("session-command", session(world.command), "Runs in /bin/sh"),
+        Picture("session-script", session(world.scripted), "Calls of"),
+        Picture("session-made", session(world.looked), "completed", _press("Made")),
     ]
 
 
@@ -169,7 +192,10 @@ async def prepare(engine: Engine, url: str, home: Path) -> World:
     changing, changed = await change_code(engine), await change_code(engine)
     graph = await read_own_code(engine, home)
     engine.rulebook.save(RULES)
-    return World(url, running, approving, completed, rewound, changing, changed, graph)
+    command, scripted, looked = await reach_out(engine, home)
+    return World(
+        url, running, approving, completed, rewound, changing, changed, graph, command, scripted, looked
+    )
 
 
 async def finish_some(engine: Engine, home: Path) -> Session:
@@ -233,6 +259,45 @@ async def read_own_code(engine: Engine, home: Path) -> str:
     return f"/graph/{made['repo_id']}"
 
 
+async def reach_out(engine: Engine, home: Path) -> tuple[Session, Session, Session]:
+    """A command that wants to reach the world, a program that asks, and a look at a page."""
+    folder = project(home / "release")
+    command = await engine.carry_out(
+        _one("Publish the package", "shell.run_online", UPLOAD), workspace=folder
+    )
+    scripted = await engine.carry_out(
+        _one("Count the settings", "code", {"source": COUNTS}), workspace=folder
+    )
+    for session in (command, scripted):
+        await session.settled()
+    return command, scripted, await look_at_a_shop(engine, home)
+
+
+async def look_at_a_shop(engine: Engine, home: Path) -> Session:
+    async with site.serving({"/": site.answer(SHOP, content_type="text/html; charset=utf-8")}) as shop:
+        shot = {"id": "shot", "title": "Take a picture", "tool": "browser.screenshot", "needs": ["open"]}
+        looks = {
+            "title": "Look at the rope shop",
+            "steps": [
+                {
+                    "id": "open",
+                    "title": "Open the shop",
+                    "tool": "browser.open",
+                    "params": {"url": shop.url()},
+                },
+                {**shot, "params": {}},
+            ],
+        }
+        looked = await engine.carry_out(looks, workspace=home / "watch")
+        await looked.result()
+    return looked
+
+
+def _one(title: str, tool: str, params: dict[str, Any]) -> dict[str, Any]:
+    """A plan of one call."""
+    return {"title": title, "steps": [{"id": "it", "title": title, "tool": tool, "params": params}]}
+
+
 async def change_code(engine: Engine) -> Session:
     session = await engine.start(change, title="Rename the flag", message=WISH, repo_url=REPOSITORY)
     await session.settled()
@@ -260,7 +325,15 @@ def project(folder: Path) -> Path:
 @asynccontextmanager
 async def serving(home: Path) -> AsyncGenerator[World]:
     """A server on a free port of this machine, with everything that is to be seen."""
-    settings = Settings(home=home / "home", port=0, max_sessions=0, session_timeout=0, grace=0, max_retries=0)
+    settings = Settings(
+        home=home / "home",
+        port=0,
+        max_sessions=0,
+        session_timeout=0,
+        grace=0,
+        max_retries=0,
+        private_hosts="127.0.0.1",
+    )
     began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     async with open_engine(settings=settings, workflows=[deploy, review, change]) as engine:
         task = asyncio.create_task(serve(engine, settings, TOKEN, began.set_result))

@@ -114,14 +114,17 @@ export class Story {
   }
 }
 
-/** What says nothing to a person who watches: turns taken, and recorded values such as the time. */
+/** What says nothing to a person who watches: turns taken, and recorded values such as the time or a script's notes. */
 function isMechanics(event: Envelope): boolean {
   if (event.type === "session") {
     const { status, begun, rewound_to, forked_from } = event.data;
     const isTurn = status === "queued" || status === "running" || status === "waiting";
     return isTurn && !begun && !rewound_to && !forked_from;
   }
-  return event.type === "step" && event.data.seconds == null && VALUES.has(event.data.name);
+  if (event.type !== "step" || event.data.status === "failed") return false;
+  return (event.data.seconds == null && VALUES.has(event.data.name)) || OF_SCRIPTS.test(event.data.key);
 }
 
 const VALUES = new Set(["now", "random"]);
+/** What a script gave, the order in which its calls came back, and what it asks for before it waits. */
+const OF_SCRIPTS = /\/script(\/settled(#\d+)?|\/\d+\/call)?$/;

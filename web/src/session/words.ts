@@ -16,7 +16,7 @@ export function inWords(event: Envelope): string {
     case "retry":
       return `Attempt ${event.data.attempt} of ${event.data.key} failed; tries again${after(event.data.delay)}: ${event.data.problem.detail}`;
     case "plan":
-      return `Plans ${event.data.steps.length} steps: ${event.data.steps.map((step) => step.title).join(", ")}`;
+      return `Plans ${event.data.steps.length === 1 ? "1 step" : `${event.data.steps.length} steps`}: ${event.data.steps.map((step) => step.title).join(", ")}`;
     case "request_input":
       return `Asks: ${event.data.prompt}`;
     case "approval_request":

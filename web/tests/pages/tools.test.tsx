@@ -54,7 +54,7 @@ describe("the tools", () => {
     screen.getByText(/"tool": "files\.write"/);
     expect(history.location.hash).toBe("#files.write");
     await user.keyboard("{Enter}");
-    expect(screen.queryByText("What files.write does.")).toBeNull();
+    expect(screen.queryByRole("rowheader", { name: "path required" })).toBeNull();
   });
 
   test("can be linked to, and say what is wrong", async () => {

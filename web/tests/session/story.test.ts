@@ -35,6 +35,31 @@ describe("a story", () => {
     expect(rows(told(begun(), event(2, "session", { status: "running" }), now))).toEqual([[1, 1]]);
   });
 
+  test("has the calls of a script, and leaves out what it only notes", () => {
+    const noted = ["it/script/settled", "it/script/settled#2", "it/script/2/call", "it/script"].map(
+      (key, index) => event(index + 3, "step", { key, name: "noted", status: "completed", seconds: 0 }),
+    );
+    const story = told(
+      begun(),
+      step(2, "it/script/1", "completed", 1),
+      ...noted,
+      step(7, "it", "completed", 1),
+    );
+    expect(rows(story)).toEqual([
+      [1, 1],
+      [2, 2],
+      [7, 7],
+    ]);
+  });
+
+  test("keeps a step of a script that failed, whatever its key", () => {
+    const failed = step(2, "it/script", "failed", 1);
+    expect(rows(told(begun(), failed))).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+  });
+
   test("told in full has every event in a row of its own", () => {
     const story = told(
       begun(),

@@ -25,7 +25,14 @@ export default function GraphPage() {
   return (
     <>
       <h1 className="sr-only">Graph</h1>
-      {repo.isError ? <Failed error={repo.error} retry={() => void repo.refetch()} /> : null}
+      {repo.isError ? (
+        <>
+          <Failed error={repo.error} retry={() => void repo.refetch()} />
+          <Link to="/graph" className="mx-3 inline-flex min-h-8 items-center text-accent hover:underline">
+            All repositories
+          </Link>
+        </>
+      ) : null}
       {repo.isPending ? <Loading what="the repository" /> : null}
     </>
   );

@@ -47,7 +47,8 @@ export function InboxItem({ pending, isChosen, onChoose }: Props) {
             >
               {visibleLine(title)}
             </Link>{" "}
-            · <code className="font-mono">{visibleLine(request.key)}</code>
+            ·{" "}
+            <code className="font-mono">{visibleLine(request.key.replace(/^#gate\/(.+)\/\d+$/, "$1"))}</code>
           </p>
           <RequestCard sessionId={session_id} request={request} decide={decide} hasKeys />
         </div>

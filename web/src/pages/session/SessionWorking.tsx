@@ -22,14 +22,14 @@ export function SessionWorking({ live, session, wanted, request }: Props) {
     <div className="flex h-full min-h-0 flex-col">
       <SessionHeader {...props} />
       <Since {...props} />
-      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] lg:grid-cols-[minmax(0,1fr)_24rem]">
         <section
           aria-label="Timeline"
           className={`flex min-h-0 min-w-0 flex-col lg:border-r ${tab === TIMELINE ? "" : "max-lg:hidden"}`}
         >
           <Tabs tab={tab} onTab={setTab} isNarrow />
           <TimelineBar {...props} />
-          <Asked {...props} request={request} className="max-h-[55%] overflow-y-auto" />
+          <Asked {...props} request={request} className="max-h-[68%] overflow-y-auto" />
           <div className="min-h-0 flex-1">
             <Timeline {...props} wanted={wanted} />
           </div>

@@ -1,8 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useLocation, useNavigate } from "@tanstack/react-router";
-import { Wrench } from "lucide-react";
-import { useState } from "react";
+import { CircleX, Wrench } from "lucide-react";
+import { Fragment, useState } from "react";
+import { GroupHead } from "@/panels/tools/GroupHead";
+import { grouped } from "@/panels/tools/groups";
 import { ToolRow } from "@/panels/tools/ToolRow";
+import { Button } from "@/parts/Button";
 import { Empty, Failed, Loading } from "@/parts/Faces";
 import { INPUT } from "@/parts/Field";
 import { toolsQuery } from "@/wire/queries";
@@ -13,7 +16,10 @@ export default function ToolsPage() {
   const tools = useQuery(toolsQuery);
   const [text, setText] = useState("");
   const wanted = text.trim().toLowerCase();
-  const shown = tools.data?.filter(({ name, about }) => `${name} ${about}`.toLowerCase().includes(wanted));
+  const [onlyUnwell, setOnlyUnwell] = useState(false);
+  const unwell = tools.data?.filter((tool) => tool.health !== "ok" || tool.breaker === "open") ?? [];
+  const among = onlyUnwell && unwell.length > 0 ? unwell : tools.data;
+  const shown = among?.filter(({ name, about }) => `${name} ${about}`.toLowerCase().includes(wanted));
   return (
     <div className="mx-auto grid max-w-5xl gap-3 p-3 sm:p-5">
       <header className="flex flex-wrap items-center gap-3">
@@ -26,6 +32,18 @@ export default function ToolsPage() {
           onChange={(event) => setText(event.target.value)}
           className={`${INPUT} max-w-64`}
         />
+        {unwell.length > 0 ? (
+          <Button aria-pressed={onlyUnwell} onClick={() => setOnlyUnwell(!onlyUnwell)}>
+            <CircleX aria-hidden="true" className="size-4 text-bad" />
+            {onlyUnwell ? "Show all" : `${unwell.length} not well`}
+          </Button>
+        ) : null}
+        {shown ? (
+          <p role="status" className="text-xs text-muted">
+            {shown.length === tools.data?.length ? "" : `${shown.length} of `}
+            {tools.data?.length} tools
+          </p>
+        ) : null}
       </header>
       {tools.isPending ? <Loading what="the tools" /> : null}
       {tools.isError && !tools.data ? (
@@ -45,6 +63,7 @@ export default function ToolsPage() {
 function Table({ tools }: { tools: readonly ToolView[] }) {
   const { hash } = useLocation();
   const navigate = useNavigate();
+  const groups = grouped(tools);
   return (
     <div className="overflow-hidden rounded-lg border bg-panel">
       <table className="w-full text-left">
@@ -61,21 +80,26 @@ function Table({ tools }: { tools: readonly ToolView[] }) {
             <th className="px-3 py-1.5 text-right font-medium max-sm:hidden">Calls</th>
           </tr>
         </thead>
-        {tools.map((tool) => (
-          <ToolRow
-            key={tool.name}
-            tool={tool}
-            isOpen={hash === tool.name}
-            toggle={() =>
-              void navigate({
-                to: "/tools",
-                hash: hash === tool.name ? "" : tool.name,
-                replace: true,
-                resetScroll: false,
-                hashScrollIntoView: false,
-              })
-            }
-          />
+        {groups.map((group) => (
+          <Fragment key={group.name}>
+            {groups.length > 1 ? <GroupHead group={group} /> : null}
+            {group.tools.map((tool) => (
+              <ToolRow
+                key={tool.name}
+                tool={tool}
+                isOpen={hash === tool.name}
+                toggle={() =>
+                  void navigate({
+                    to: "/tools",
+                    hash: hash === tool.name ? "" : tool.name,
+                    replace: true,
+                    resetScroll: false,
+                    hashScrollIntoView: false,
+                  })
+                }
+              />
+            ))}
+          </Fragment>
         ))}
       </table>
     </div>

@@ -5,8 +5,7 @@ import { visibleLine } from "@/parts/visible";
 import { artifactPath } from "@/wire/client";
 import type { Artifact } from "@/wire/types";
 import type { SessionPanelProps } from "../session";
-
-const PICTURES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+import { isPicture, Picture } from "./Picture";
 
 /** What the session made: pictures to look at, files to take away. */
 export default function ArtifactsPanel({ live }: SessionPanelProps) {
@@ -23,14 +22,7 @@ export default function ArtifactsPanel({ live }: SessionPanelProps) {
       {[...artifacts.values()].reverse().map((made) => (
         <li key={made.name} className="grid gap-2 px-3 py-2">
           <Line session={id} made={made} />
-          {PICTURES.includes(made.media_type) ? (
-            <img
-              src={artifactPath(id, made.name)}
-              alt={`Made by the step ${visibleLine(made.key)}`}
-              loading="lazy"
-              className="max-h-64 justify-self-start rounded border border-line"
-            />
-          ) : null}
+          {isPicture(made.media_type) ? <Picture session={id} name={made.name} step={made.key} /> : null}
         </li>
       ))}
     </ul>
@@ -42,11 +34,11 @@ function Line({ session, made }: { session: string; made: Artifact }) {
     <a
       href={artifactPath(session, made.name)}
       download={made.name}
-      className="flex min-w-0 items-center gap-2 text-sm hover:underline"
+      className="flex min-h-8 min-w-0 items-center gap-2 text-sm hover:underline"
     >
       <FileDown className="size-4 shrink-0 text-muted" aria-hidden />
-      <span className="min-w-0 flex-1 truncate font-mono text-xs">{made.name}</span>
-      <span className="text-xs text-muted">{bytes(made.bytes)}</span>
+      <span className="min-w-0 flex-1 font-mono text-xs break-all">{visibleLine(made.name)}</span>
+      <span className="text-xs whitespace-nowrap text-muted">{bytes(made.bytes)}</span>
     </a>
   );
 }

@@ -42,7 +42,11 @@ export function AddRepository({ onBegun }: { onBegun: (session: string) => void 
           </div>
         )}
       </Field>
-      {building.isError ? <Failed error={building.error} /> : null}
+      {building.isError ? (
+        <div className="-m-3">
+          <Failed error={building.error} />
+        </div>
+      ) : null}
     </form>
   );
 }

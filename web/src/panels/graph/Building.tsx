@@ -36,7 +36,13 @@ export function Building({ session: id, onDone }: Props) {
           Open the session
         </Link>
       </header>
-      {state.problem ? <Failed error={new ProblemError(state.problem)} /> : <ProgressBar live={live} />}
+      {state.problem ? (
+        <div className="-m-3">
+          <Failed error={new ProblemError(state.problem)} />
+        </div>
+      ) : (
+        <ProgressBar live={live} />
+      )}
       <p aria-live="polite" className="text-xs text-muted">
         {stageOf(live)}
       </p>

@@ -28,7 +28,7 @@ export function Approval({ sessionId, request, decide, hasKeys }: RequestProps<A
   useKeys(hasKeys && !isRejecting ? { a: () => approve(), r: () => setRejecting(true) } : {});
 
   return (
-    <div className="grid min-w-0 gap-3">
+    <div className="grid min-w-0 gap-2">
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="min-w-0 font-semibold break-words">{visibleLine(request.title)}</h2>
         {request.risk ? <Tag tone={request.risk === "high" ? "bad" : "warn"}>{request.risk} risk</Tag> : null}

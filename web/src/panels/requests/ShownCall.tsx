@@ -4,6 +4,8 @@ import { Diff, isDiff } from "@/parts/Diff";
 import { Tag } from "@/parts/Tag";
 import { visibleLine } from "@/parts/visible";
 import { readPlan } from "@/wire/change";
+import { PreviewShown } from "./previews/PreviewShown";
+import { readPreview } from "./previews/previews";
 
 type Call = {
   tool: string;
@@ -16,14 +18,24 @@ type Call = {
 /** What an approval is about: a tool's call with what it would change, a plan with what it reaches, or whatever is shown. */
 export function ShownCall({ shown }: { shown: unknown }) {
   if (!isCall(shown)) return <ShownByWorkflow shown={shown} />;
+  const preview = readPreview(shown.preview);
   return (
-    <div className="grid min-w-0 gap-3">
+    <div className="grid min-w-0 gap-2">
       <p className="flex flex-wrap items-center gap-2">
         <code className="font-mono">{visibleLine(shown.tool)}</code>
         {shown.effect ? <Tag tone={shown.effect === "read" ? "quiet" : "warn"}>{shown.effect}</Tag> : null}
       </p>
-      <Preview preview={shown.preview} />
-      <CodeBlock value={shown.params} label="Exact parameters" />
+      {preview ? (
+        <>
+          <PreviewShown preview={preview} params={shown.params} />
+          <AsRecorded shown={shown} />
+        </>
+      ) : (
+        <>
+          <PlainPreview preview={shown.preview} />
+          <CodeBlock value={shown.params} label="Exact parameters" />
+        </>
+      )}
       {shown.targets ? <Targets targets={shown.targets} /> : null}
     </div>
   );
@@ -40,11 +52,25 @@ function ShownByWorkflow({ shown }: { shown: unknown }) {
   );
 }
 
-function Preview({ preview }: { preview: unknown }) {
+function PlainPreview({ preview }: { preview: unknown }) {
   if (preview === undefined || preview === null) return null;
   if (typeof preview === "string" && isDiff(preview))
     return <Diff text={preview} label="What it would change" />;
   return <CodeBlock value={preview} label="What it would do" />;
+}
+
+function AsRecorded({ shown }: { shown: Call }) {
+  return (
+    <details>
+      <summary className="cursor-pointer text-xs text-muted hover:text-ink">
+        The same as it is recorded
+      </summary>
+      <div className="mt-2 grid min-w-0 gap-2">
+        <CodeBlock value={shown.params} label="Exact parameters" />
+        <CodeBlock value={shown.preview} label="What it would do" />
+      </div>
+    </details>
+  );
 }
 
 function Targets({ targets }: { targets: Record<string, string | null> }) {

@@ -3,7 +3,7 @@ import { Empty } from "@/parts/Faces";
 import { StatusBadge } from "@/parts/StatusBadge";
 import { duration } from "@/parts/time";
 import { visibleLine } from "@/parts/visible";
-import { type SessionState, stepsAhead } from "@/session/fold";
+import { type SessionState, stepOf, stepsAhead } from "@/session/fold";
 import type { Working } from "@/session/live";
 import type { Passing } from "@/session/passing";
 import type { Step, StepStatus } from "@/wire/types";
@@ -60,16 +60,17 @@ export function StepsPanel({ live }: SessionPanelProps) {
 }
 
 function plannedSteps({ state, passing }: Working): Shown[] {
+  const begun = state.status === "running" ? heard(state, passing) : new Set();
   return stepsAhead(state).map((step) => ({
     ...step,
-    // A step that only reads is on record once it has ended; that it speaks shows that it has begun.
-    status: step.status === "pending" && isHeard(passing, step.key) ? "running" : step.status,
+    status: step.status === "pending" && begun.has(step.key) ? "running" : step.status,
     tried: state.tries.get(step.key),
   }));
 }
 
-function isHeard({ writing, output, steps }: Passing, key: string): boolean {
-  return writing.has(key) || output.has(key) || steps.has(key);
+/** The steps that have begun: one that only reads is on record once it has ended, but it speaks, or makes calls. */
+function heard(state: SessionState, { writing, output, steps }: Passing): Set<string> {
+  return new Set([...state.tries.keys(), ...writing.keys(), ...output.keys(), ...steps.keys()].map(stepOf));
 }
 
 function takenSteps(state: SessionState): Shown[] {

@@ -1,4 +1,5 @@
 import { ChevronRight } from "lucide-react";
+import { isPicture, Picture } from "@/panels/artifacts/Picture";
 import { CodeBlock } from "@/parts/CodeBlock";
 import { Tag } from "@/parts/Tag";
 import { visible } from "@/parts/visible";
@@ -39,7 +40,10 @@ export function EventRow(props: RowProps) {
         {row.isLeftBehind ? <Tag>left behind</Tag> : null}
       </div>
       {isOpen ? (
-        <div className="mt-2 pl-6">
+        <div className="mt-2 grid gap-2 pl-6">
+          {event.type === "artifact" && isPicture(event.data.media_type) ? (
+            <Picture session={event.session_id} name={event.data.name} step={event.data.key} />
+          ) : null}
           <CodeBlock value={event.data} label={`Event ${event.seq}: ${event.type}`} />
         </div>
       ) : null}

@@ -1,9 +1,13 @@
 import { visible, visibleLine } from "@/parts/visible";
+import { stepOf } from "@/session/fold";
 import type { Working } from "@/session/live";
+
+const SHOWN = 12;
 
 /** What is being written right now: words as they come, and the last lines of running steps. */
 export function LiveTail({ live }: { live: Working }) {
   const { writing, output, steps } = live.passing;
+  const titleOf = (key: string) => live.state.plan.find((step) => step.key === stepOf(key))?.title ?? key;
   return (
     <div className="grid gap-2 p-3 empty:hidden">
       {[...steps.values()].map(({ key, percent, text }) => (
@@ -13,9 +17,14 @@ export function LiveTail({ live }: { live: Working }) {
         </p>
       ))}
       {[...output].map(([key, lines]) => (
-        <pre key={key} className="overflow-x-auto font-mono text-xs whitespace-pre-wrap text-muted">
-          {visible(lines.slice(-8).join("\n"))}
-        </pre>
+        <figure key={key} className="min-w-0 overflow-hidden rounded-md border border-live/40 bg-panel">
+          <figcaption className="border-b px-2 py-0.5 text-xs text-live">
+            {visibleLine(titleOf(key))}: its last lines
+          </figcaption>
+          <pre className="p-2 font-mono text-xs break-words whitespace-pre-wrap">
+            {visible(lines.slice(-SHOWN).join("\n"))}
+          </pre>
+        </figure>
       ))}
       {[...writing].map(([key, text]) => (
         <div key={key} className="rounded-md border border-live/40 bg-live-soft p-2">

@@ -3,23 +3,29 @@ import { StatusBadge } from "@/parts/StatusBadge";
 import { Tag } from "@/parts/Tag";
 import { duration } from "@/parts/time";
 import { visible, visibleLine } from "@/parts/visible";
-import { stepOf } from "@/session/fold";
+import { isWithin, stepOf } from "@/session/fold";
+import type { Row } from "@/session/story";
 import type { EnvelopeOf } from "@/wire/types";
 import { Payload } from "./Payload";
-import { type RowProps, rowLook } from "./row";
+import { hintOf, type RowProps, rowLook } from "./row";
 import { Stamp } from "./Stamp";
 
-type Props = RowProps & { titles: ReadonlyMap<string, string> };
+type Props = RowProps & { titles: ReadonlyMap<string, string>; before: Row | undefined };
 
 /** A step from its beginning to its end; opened, with what went in and what came out. */
-export function StepRow({ titles, ...props }: Props) {
+export function StepRow({ titles, before, ...props }: Props) {
   const { row, isOpen, toggle } = props;
   const [first, last] = [row.head as EnvelopeOf<"step">, row.last as EnvelopeOf<"step">];
   const { key, name, seconds, attempt = 1, problem, reason, effect } = last.data;
-  const title = titles.get(stepOf(key)) ?? key;
+  const planned = titles.get(stepOf(key));
+  const isCall = planned !== undefined && isWithin(key);
+  const [title, beside] = isCall ? [name, hintOf(first.data.input)] : [planned ?? key, name];
   return (
     <article id={`event-${first.seq}`} className={rowLook(props)}>
-      <div className="flex min-w-0 items-center gap-2">
+      {isCall && !isCallOf(before, stepOf(key)) ? (
+        <p className="pb-1 text-xs text-muted">Calls of “{visibleLine(planned)}”</p>
+      ) : null}
+      <div className={`flex min-w-0 items-center gap-2 ${isCall ? "border-l-2 border-line pl-2" : ""}`}>
         <Stamp seq={first.seq} at={first.timestamp} />
         <button
           type="button"
@@ -31,9 +37,11 @@ export function StepRow({ titles, ...props }: Props) {
             aria-hidden="true"
             className={`size-3.5 shrink-0 text-muted motion-safe:transition-transform ${isOpen ? "rotate-90" : ""}`}
           />
-          <span className="min-w-0 truncate font-medium">{visibleLine(title)}</span>
-          <code className="hidden min-w-0 truncate font-mono text-xs text-muted sm:inline">
-            {visibleLine(name)}
+          <span className={`truncate ${isCall ? "shrink-0 font-mono text-xs" : "min-w-0 font-medium"}`}>
+            {visibleLine(title)}
+          </span>
+          <code className={`min-w-0 truncate font-mono text-xs text-muted ${isCall ? "" : "max-sm:hidden"}`}>
+            {visibleLine(beside)}
           </code>
         </button>
         {attempt > 1 ? <Tag tone="warn">attempt {attempt}</Tag> : null}
@@ -60,4 +68,8 @@ export function StepRow({ titles, ...props }: Props) {
       ) : null}
     </article>
   );
+}
+
+function isCallOf(row: Row | undefined, step: string): boolean {
+  return row?.head.type === "step" && isWithin(row.head.data.key) && stepOf(row.head.data.key) === step;
 }

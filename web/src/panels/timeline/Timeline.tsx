@@ -76,7 +76,11 @@ export function Timeline({ live, session, wanted }: Props) {
           return (
             <>
               {isNew ? <NewLine /> : null}
-              {row.head.type === "step" ? <StepRow {...shared} titles={titles} /> : <EventRow {...shared} />}
+              {row.head.type === "step" ? (
+                <StepRow {...shared} titles={titles} before={story.row(index - first - 1)} />
+              ) : (
+                <EventRow {...shared} />
+              )}
             </>
           );
         }}

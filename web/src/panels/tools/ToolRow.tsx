@@ -8,7 +8,7 @@ import { ToolDetail } from "./ToolDetail";
 
 type Props = { tool: ToolView; isOpen: boolean; toggle: () => void };
 
-const COLUMNS = 8;
+export const COLUMNS = 8;
 const BREAKERS: Record<string, { icon: LucideIcon; word: string; look: string }> = {
   closed: { icon: Zap, word: "closed", look: "text-muted" },
   half_open: { icon: Zap, word: "trying again", look: "text-warn" },
@@ -24,22 +24,33 @@ export function ToolRow({ tool, isOpen, toggle }: Props) {
   return (
     <tbody className="border-b border-line/60 last:border-0">
       <tr>
-        <th scope="row" className="py-1 pr-2 pl-1 font-normal">
-          <button
-            type="button"
-            aria-expanded={isOpen}
-            onClick={toggle}
-            className="flex min-h-8 w-full min-w-0 items-center gap-1.5 rounded px-2 text-left font-mono hover:bg-raised"
-          >
-            <ChevronRight
-              aria-hidden="true"
-              className={`size-3.5 shrink-0 text-muted motion-safe:transition-transform ${isOpen ? "rotate-90" : ""}`}
-            />
-            <span className="min-w-0 break-all">{visibleLine(name)}</span>
-          </button>
+        <th scope="row" className="w-full max-w-0 py-0.5 pr-2 pl-1 font-normal">
+          <div className="flex min-w-0 items-center gap-2">
+            <button
+              type="button"
+              aria-expanded={isOpen}
+              onClick={toggle}
+              className="flex min-h-8 min-w-0 items-center max-md:w-full md:shrink-0 gap-1.5 rounded px-2 text-left font-mono hover:bg-raised"
+            >
+              <ChevronRight
+                aria-hidden="true"
+                className={`size-3.5 shrink-0 text-muted motion-safe:transition-transform ${isOpen ? "rotate-90" : ""}`}
+              />
+              <span className="min-w-0 break-words max-sm:text-xs">{visibleLine(name)}</span>
+            </button>
+            {isOpen ? null : (
+              <span
+                className={`min-w-0 truncate text-xs max-md:hidden ${isWell ? "text-muted" : "text-bad"}`}
+              >
+                {visibleLine(isWell ? tool.about : health)}
+              </span>
+            )}
+          </div>
         </th>
         <td className="px-2 py-1">
-          <span className={`inline-flex items-center gap-1 ${isWell ? "text-ok" : "text-bad"}`}>
+          <span
+            className={`inline-flex items-center gap-1 whitespace-nowrap ${isWell ? "text-ok" : "text-bad"}`}
+          >
             <Health aria-hidden="true" className="size-3.5 shrink-0" />
             {isWell ? "ok" : "not well"}
           </span>
