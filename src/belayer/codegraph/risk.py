@@ -87,7 +87,7 @@ def _endpoints(graph: Snapshot, reached: Reached) -> Reason:
         factor="endpoints",
         value=count,
         points=_points(count, _ENDPOINTS),
-        text=f"A change reaches {_many(count, 'endpoint', 'endpoints')}.",
+        text=f"A change reaches {_many(count, 'endpoint', 'endpoints')} in {RISK_DEPTH} references.",
     )
 
 

@@ -127,7 +127,8 @@ def _path(step: Step, count: int) -> str:
 
 
 def _title(step: Step, call: Call) -> str:
-    touched = ", ".join([*call.reach.hosts, *call.reach.paths][:3])
+    paths = [path for path in call.reach.paths if path != "."]  # all of the workspace says nothing
+    touched = ", ".join([*call.reach.hosts, *paths][:3])
     return f"{call.tool}{' on ' + touched if touched else ''} ({step.key})"
 
 
