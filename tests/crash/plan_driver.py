@@ -192,7 +192,7 @@ async def carry_out(engine: Engine, number: int, plan: dict[str, Json]) -> None:
 
 async def drive(home: Path, runs: int, seed: int, speed: float) -> None:
     """See so many plans to their end."""
-    settings = Settings(home=home, concurrency=_AT_ONCE, session_timeout=0.0)
+    settings = Settings(home=home, concurrency=_AT_ONCE, session_timeout=0.0, sandbox="off")
     tools, plan = world_in(home, seed).tools(), plan_with(_PATIENCE * speed)
     async with (
         open_engine(settings=settings, tools=tools, clock=QuickClock(speed)) as engine,

@@ -82,7 +82,7 @@ async def drive(home: Path, language: str, answers: list[str]) -> None:
     world = World(home / "world").tool()
     async with Machines(home / "machines") as machines:
         script = code(lambda: Toolbox([world]), Workspaces(home), machines)
-        settings = Settings(home=home, session_timeout=0.0)
+        settings = Settings(home=home, session_timeout=0.0, sandbox="off")
         async with open_engine(settings=settings, tools=[world, script]) as engine:
             session = engine.session(await engine.begin(_command(language)))
             await _see_to(session, answers)
