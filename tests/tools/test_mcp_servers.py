@@ -329,6 +329,7 @@ class TestManners:
             sys.executable, "-c", OPENS, json.dumps(clinging), str(home)
         )
         await until(lambda: told.exists() and len(told.read_text().split()) == 2)
+        await until(lambda: any(note.read_text() for note in (home / "sandbox").glob("*/sessions")))
         first.kill()
         await first.wait()
         pids = [int(pid) for pid in told.read_text().split()]
