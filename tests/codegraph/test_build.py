@@ -224,13 +224,16 @@ async def test_a_build_whose_process_dies_once_is_tried_again_with_more_care(
 
 async def test_a_cancelled_build_ends_its_process(folder: Path, store: Path) -> None:
     builder = Builder(folder, store)
-    started = asyncio.Event()
-    task = asyncio.create_task(builder.build(lambda _progress: started.set()))
-    await started.wait()
-    process = builder._process
-    task.cancel()
+    seen: list[asyncio.subprocess.Process | None] = []
+
+    def stop(_progress: Progress) -> None:
+        seen.append(builder._process)
+        task.cancel()
+
+    task = asyncio.create_task(builder.build(stop))
     with pytest.raises(asyncio.CancelledError):
         await task
+    process = seen[0]
     assert process is not None
     assert process.returncode is not None
     assert not list(store.parent.glob("*.new-*")) or (await build(folder, store)).files == 4
