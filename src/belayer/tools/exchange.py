@@ -64,7 +64,7 @@ class Exchange:
         """The answer, whatever its status; TransientError if there is none, TooLarge if there is no end to it."""
         url = request.url
         async with httpcore.AsyncConnectionPool(
-            ssl_context=self._tls or _usual_certificates(),
+            ssl_context=self._tls or usual_certificates(),
             network_backend=self._dialler,
             max_keepalive_connections=0,
         ) as pool:
@@ -135,7 +135,8 @@ def wait_asked_for(answer: Answer, now: datetime) -> float | None:
 
 
 @cache
-def _usual_certificates() -> ssl.SSLContext:
+def usual_certificates() -> ssl.SSLContext:
+    """The authorities that everybody trusts, whatever the environment says."""
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -183,7 +184,7 @@ def _understood(host: str) -> Generator[None]:
     except httpcore.TimeoutException as error:
         raise TransientError(f"{host} did not answer in time.", "Try again later.") from error
     except httpcore.ConnectError as error:
-        raise _no_connection(host, error) from error
+        raise no_connection(host, error) from error
     except (httpcore.NetworkError, httpcore.RemoteProtocolError, zlib.error) as error:
         raise TransientError(
             f"The connection to {host} broke off, or it does not speak HTTP ({type(error).__name__}).",
@@ -196,7 +197,8 @@ def _understood(host: str) -> Generator[None]:
         ) from error
 
 
-def _no_connection(host: str, error: httpcore.ConnectError) -> BelayerError:
+def no_connection(host: str, error: httpcore.ConnectError) -> BelayerError:
+    """What it means that a host cannot be reached, or not be trusted."""
     if isinstance(error.__context__, ssl.SSLError):  # httpcore raises it again "from None", so it is no cause
         return ConfigurationError(
             f"{host} cannot be trusted: the secure connection failed ({error}). Nothing was sent to it.",

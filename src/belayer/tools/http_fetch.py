@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib.metadata import version
 from ipaddress import ip_address
 from pathlib import Path
@@ -27,6 +27,7 @@ from belayer.execution.step import may_reach
 from belayer.sandbox.child import Limits, run_child
 from belayer.tools.charsets import cleaned, declared_charset, decoded
 from belayer.tools.dialling import Dialler, Resolver, resolved
+from belayer.tools.exchange import no_connection, usual_certificates
 from belayer.tools.readable import MOST_CHARACTERS
 from belayer.tools.tool import Params, Tool
 from belayer.vocabulary.addresses import Allowed, is_name, plain_host
@@ -167,7 +168,7 @@ async def _execute(
     dialler: Dialler, tls: ssl.SSLContext | None, params: HttpFetchParams, _workspace: Workspace
 ) -> Json:
     async with httpcore.AsyncConnectionPool(
-        ssl_context=tls or _usual_certificates(), network_backend=dialler, max_keepalive_connections=0
+        ssl_context=tls or usual_certificates(), network_backend=dialler, max_keepalive_connections=0
     ) as pool:
         page = await _get(pool, web_address(params.url), params.max_bytes)
     seen = await _seen(page, raw=params.raw)
@@ -181,11 +182,6 @@ async def _execute(
         "truncated": page.truncated or len(seen.text) > MOST_CHARACTERS,
         "redirects": list(page.redirects),
     }
-
-
-@cache
-def _usual_certificates() -> ssl.SSLContext:
-    return httpx.create_ssl_context(trust_env=False)
 
 
 async def _get(pool: httpcore.AsyncConnectionPool, url: httpx.URL, most: int) -> _Page:
@@ -342,7 +338,7 @@ def _understood(url: httpx.URL) -> Generator[None]:
     except httpcore.TimeoutException as error:
         raise TransientError(f"{host} did not answer in time.", "Try again later.") from error
     except httpcore.ConnectError as error:
-        raise _no_connection(host, error) from error
+        raise no_connection(host, error) from error
     except (httpcore.NetworkError, httpcore.RemoteProtocolError) as error:
         raise TransientError(
             f"The connection to {host} broke off, or it does not speak HTTP ({error}).", "Try again later."
@@ -351,17 +347,6 @@ def _understood(url: httpx.URL) -> Generator[None]:
         raise ConfigurationError(f"{_short(url)} cannot be asked for ({error}).", "Check the URL.") from error
     except zlib.error as error:
         raise TransientError(f"What {host} sent cannot be unpacked ({error}).", "Try again later.") from error
-
-
-def _no_connection(host: str, error: httpcore.ConnectError) -> BelayerError:
-    if isinstance(error.__context__, ssl.SSLError):  # httpcore raises it again "from None", so it is no cause
-        return ConfigurationError(
-            f"{host} cannot be trusted: the secure connection failed ({error}). Nothing was asked of it.",
-            "Check the host's name; its certificate may be expired, self-made or meant for another host.",
-        )
-    return TransientError(
-        f"{host} cannot be reached ({error}).", "Check the host and port, or try again later."
-    )
 
 
 def _not_text(url: httpx.URL, kind: str) -> ConfigurationError:
