@@ -8,12 +8,13 @@ from typing import cast
 
 import pytest
 
-from belayer.tools.dialling import Dialler, resolved
+from belayer.tools.dialling import Dialler
 from belayer.tools.http_fetch import http_fetch
 from belayer.tools.tool import Given
 from belayer.vocabulary.addresses import Address, Allowed
 from belayer.vocabulary.errors import AddressBlocked, Category, ConfigurationError
 from belayer.vocabulary.events.event import Json
+from belayer.vocabulary.resolving import resolved
 from belayer.workspace.workspace import Workspace
 from tests.support.site import Site, answer, serving
 

@@ -5,14 +5,13 @@ The name is checked against the list, and the address that is then dialled again
 
 import asyncio
 import re
-import socket
 from contextlib import suppress
-from ipaddress import ip_address
 
 import structlog
 
 from belayer.sandbox.sandbox import Network
 from belayer.vocabulary.addresses import Address, plain_host
+from belayer.vocabulary.resolving import resolved
 
 _logger = structlog.get_logger()
 
@@ -148,10 +147,9 @@ def _forwarded(method: str, authority: str, path: str, headers: list[str]) -> by
 
 async def _addresses(host: str, port: int) -> list[Address]:
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return await resolved(host, port)
     except (OSError, UnicodeError) as error:
         raise Refusal("502 Bad Gateway", f"{host} is not known.") from error
-    return list(dict.fromkeys(ip_address(str(place[0]).partition("%")[0]) for *_, place in found))
 
 
 async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

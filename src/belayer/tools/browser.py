@@ -19,12 +19,13 @@ from belayer.execution.step import UNDER_WAY
 from belayer.tools.browsing.bounds import Bounds, Whose
 from belayer.tools.browsing.finding import find_chromium
 from belayer.tools.browsing.places import host_of, reach_of
-from belayer.tools.dialling import Dialler, Resolver, resolved
+from belayer.tools.dialling import Dialler
 from belayer.tools.http_fetch import web_address
 from belayer.tools.tool import AnyTool, Params, Tool
 from belayer.vocabulary.addresses import Allowed
 from belayer.vocabulary.errors import ConfigurationError, LogicError, StepTimedOut
 from belayer.vocabulary.events.event import Effect, Json
+from belayer.vocabulary.resolving import Resolver, resolved
 from belayer.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

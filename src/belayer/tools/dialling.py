@@ -4,28 +4,19 @@ So it does not matter how a host is spelled, where a redirect leads, or whether 
 """
 
 import asyncio
-import socket
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from ipaddress import ip_address
 from typing import Any, cast
 
 import httpcore
 
 from belayer.vocabulary.addresses import Address, Allowed
 from belayer.vocabulary.errors import AddressBlocked, ConfigurationError, TransientError
+from belayer.vocabulary.resolving import Resolver
 
-Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
 # A host with more addresses than this has one that works among the first.
 _MOST_TRIED = 3
 _LONGEST = 30.0
-
-
-async def resolved(host: str, port: int) -> list[Address]:
-    """The addresses that the system knows for a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    texts = [str(place[0]).partition("%")[0] for *_, place in found]
-    return [ip_address(text) for text in dict.fromkeys(texts)]
 
 
 class Dialler(httpcore.AsyncNetworkBackend):

@@ -26,7 +26,7 @@ from belayer.execution.policy import Reach
 from belayer.execution.step import may_reach
 from belayer.sandbox.child import Limits, run_child
 from belayer.tools.charsets import cleaned, declared_charset, decoded
-from belayer.tools.dialling import Dialler, Resolver, resolved
+from belayer.tools.dialling import Dialler
 from belayer.tools.exchange import no_connection, usual_certificates
 from belayer.tools.readable import MOST_CHARACTERS
 from belayer.tools.tool import Params, Tool
@@ -42,6 +42,7 @@ from belayer.vocabulary.errors import (
     TransientError,
 )
 from belayer.vocabulary.events.event import Effect, Json
+from belayer.vocabulary.resolving import Resolver, resolved
 from belayer.workspace.workspace import Workspace
 
 _MOST_REDIRECTS = 5

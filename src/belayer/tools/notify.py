@@ -16,7 +16,7 @@ from belayer.execution.limits import Rate
 from belayer.execution.policy import Reach
 from belayer.sandbox.child import Limits, run_child
 from belayer.sessions.redact import Redactor
-from belayer.tools.dialling import Dialler, Resolver, resolved
+from belayer.tools.dialling import Dialler
 from belayer.tools.exchange import Answer, Exchange, Request, trouble
 from belayer.tools.outgoing import Line, Text, once_key, refuse_secrets
 from belayer.tools.targets import Chat, Hook, Target
@@ -32,6 +32,7 @@ from belayer.vocabulary.errors import (
     TransientError,
 )
 from belayer.vocabulary.events.event import Effect, Json
+from belayer.vocabulary.resolving import Resolver, resolved
 from belayer.workspace.workspace import Workspace
 
 _MISSING = "No target for notifications is configured."

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from belayer.execution.limits import Rate
 from belayer.execution.policy import Reach
 from belayer.sessions.redact import Redactor
-from belayer.tools.dialling import Dialler, Resolver, resolved
+from belayer.tools.dialling import Dialler
 from belayer.tools.exchange import Answer, Exchange, place_of, wait_asked_for
 from belayer.tools.outgoing import Line, refuse_secrets
 from belayer.tools.search.provider import Found, Freshness, Provider, Wanted
@@ -25,6 +25,7 @@ from belayer.vocabulary.addresses import Allowed, is_name, plain_host
 from belayer.vocabulary.clock import Clock, SystemClock, sleep
 from belayer.vocabulary.errors import ConfigurationError, RateLimited, TransientError
 from belayer.vocabulary.events.event import Effect, Json
+from belayer.vocabulary.resolving import Resolver, resolved
 from belayer.workspace.workspace import Workspace
 
 # What the providers take at most.

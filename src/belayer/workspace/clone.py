@@ -7,11 +7,9 @@ import asyncio
 import base64
 import re
 import shutil
-import socket
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 
 from belayer.vocabulary.addresses import Address, Allowed, is_public
@@ -23,6 +21,7 @@ from belayer.vocabulary.errors import (
     TransientError,
     UnfitRepository,
 )
+from belayer.vocabulary.resolving import Resolver, resolved
 from belayer.workspace.git import Git
 from belayer.workspace.repo_url import RepoUrl
 
@@ -37,7 +36,6 @@ _SSH = (
 )
 
 Hear = Callable[[float, str], None]
-Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +46,6 @@ class CloneLimits:
     tree_bytes: int = 4_000_000_000
     files: int = 300_000
     seconds: float = 900.0
-
-
-async def resolved(host: str, port: int) -> list[Address]:
-    """The addresses that the system knows for a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [
-        ip_address(text) for text in dict.fromkeys(str(place[0]).partition("%")[0] for *_, place in found)
-    ]
 
 
 @dataclass(frozen=True, slots=True)
