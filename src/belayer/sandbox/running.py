@@ -28,6 +28,7 @@ _LAST_BREATH = 10.0
 # A refused allocation, file or write shows only in what a program says at its very end; the kernel does not tell.
 _LAST_WORDS: dict[Limit, tuple[str, ...]] = {
     "memory": ("MemoryError", "Cannot allocate memory", "bad_alloc", "out of memory"),
+    "pids": ("Cannot fork", "can't fork", "fork: Resource temporarily unavailable", "can't start new thread"),
     "files": ("Too many open files",),
     "disk": ("No space left on device", "File too large", "Disk quota exceeded"),
 }
