@@ -22,7 +22,7 @@ PUBLIC_INDEX := env -u UV_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: $(READY) ## Do all set-up; leaves .venv/bin/belayer
@@ -109,6 +109,9 @@ lock: ## Write uv.lock again after a change of dependencies (ARGS=--upgrade for 
 .PHONY: bench
 bench: $(BENCH_READY) ## Measure Belayer side by side with its peers
 	@.venv-bench/bin/python -m bench $(ARGS)
+
+bench-%: $(BENCH_READY) ## Measure one part alone: bench-codegraph, bench-sandbox, bench-codemode, bench-fanout
+	@.venv-bench/bin/python -m bench.$* $(ARGS)
 
 .PHONY: clean
 clean: ## Remove everything that make built
