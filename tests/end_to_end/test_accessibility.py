@@ -93,7 +93,7 @@ async def test_a_session_is_accessible_in_every_state_and_panel(
     await expect(visitor.status("completed")).to_be_visible()
     await visitor.row("Write the note").get_by_role("button").click()
     await visitor.row("Check the weather").get_by_role("button").click()
-    for panel in ("Steps", "Checkpoints", "Budget", "Input and result"):
+    for panel in ("Steps", "Checkpoints", "Budget", "Details"):
         await visitor.press(panel)
         await expect(page.get_by_text("Loading")).to_have_count(0)
         await assert_fine(visitor, panel)

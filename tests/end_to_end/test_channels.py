@@ -82,7 +82,7 @@ async def test_a_picture_that_a_step_took_is_shown_and_can_be_downloaded(
         await session.result()
     await visitor.enter(on.server, f"/sessions/{session.id}")
     await visitor.press("Made")
-    picture = visitor.page.get_by_role("img", name="Made by the step shot")
+    picture = visitor.page.get_by_role("complementary").get_by_role("img", name="Made by the step shot")
     await expect(picture).to_be_visible()
     await expect(picture).to_have_js_property("complete", value=True)
     assert await picture.evaluate("image => image.naturalWidth") > 0
@@ -95,7 +95,7 @@ async def test_a_picture_that_a_step_took_is_shown_and_can_be_downloaded(
     _, whole = await on.engine.artifact(session.id, "shot.screenshot.png")
     assert kept.read_bytes() == whole
 
-    await visitor.page.get_by_role("button", name="Made by the step shot").click()
+    await picture.click()
     await expect(
         visitor.page.get_by_role("dialog", name="shot.screenshot.png").get_by_role("img")
     ).to_be_visible()
@@ -178,11 +178,76 @@ async def test_the_calls_of_a_script_stand_under_the_name_of_its_step(
     await visitor.enter(on.server, f"/sessions/{session.id}")
     await expect(visitor.timeline.get_by_text("Calls of “Do it”")).to_be_visible()
     await expect(visitor.row("files.read")).to_contain_text("note.txt")
+    await expect(visitor.row("files.read")).to_contain_text("line 1")
+    await visitor.press("Show the script")
+    await expect(visitor.timeline.get_by_role("figure").filter(has_text="Script of")).to_contain_text(source)
+    await expect(visitor.asked).to_contain_text("Call 2 of the script of “Do it”")
     await assert_accessible(visitor)
     await session.answer(True)
     await expect(visitor.status("completed")).to_be_visible()
     await expect(visitor.row("Do it")).to_contain_text("code")
     await expect(visitor.timeline.get_by_text("settled")).to_have_count(0)
+
+
+async def test_a_picture_is_seen_in_the_timeline_where_it_was_made(
+    open_stage: OpenStage, visitor: Visitor
+) -> None:
+    async with serving({"/": page("<h1>Rope shop</h1>")}) as shop:
+        on = await prepared(open_stage, private_hosts=f"127.0.0.1:{shop.port}")
+        source = f'await tools.browser.open({{url: "{shop.url()}"}}); await tools.browser.screenshot({{}})'
+        session = await on.begin(calls("code", {"source": source}))
+        await session.result()
+    await visitor.enter(on.server, f"/sessions/{session.id}")
+    picture = visitor.timeline.get_by_role("img")
+    await expect(picture).to_be_visible()
+    await expect(picture).to_have_js_property("complete", value=True)
+    assert await picture.evaluate("image => image.naturalWidth") > 0
+    await assert_accessible(visitor)
+
+
+@in_every_look
+async def test_what_a_command_prints_is_read_as_in_a_terminal_while_it_runs_and_after(
+    open_stage: OpenStage, visitor: Visitor
+) -> None:
+    on = await prepared(open_stage, sandbox="none")
+    command = (
+        r"printf '\033[31mred\033[0m and plain\n'; seq 2 600; printf '1 %%\r2 %%\n'; "
+        "while [ ! -e go ]; do sleep 0.1; done; echo broken >&2; exit 3"
+    )
+    session = await on.begin(calls("shell.run", {"command": command}))
+    await visitor.enter(on.server, f"/sessions/{session.id}")
+    await expect(visitor.row("Do it")).to_contain_text("running")
+    await expect(visitor.page.get_by_text("no sandbox")).to_be_visible()
+    (on.folder / "go").touch()
+    await expect(visitor.status("completed")).to_be_visible()
+    row = visitor.row("Do it")
+    await expect(row).to_contain_text("exit 3")
+    await row.get_by_role("button", name="Do it").click()
+    printed = row.get_by_role("figure").filter(has_text="601 lines")
+    await expect(printed).to_contain_text("(1 earlier)")
+    await printed.get_by_role("button", name="Show the 201 lines before these").click()
+    await expect(printed.get_by_text("red", exact=True)).to_have_class("text-bad")
+    await expect(row.get_by_role("figure").filter(has_text="stderr")).to_contain_text("broken")
+    await assert_accessible(visitor)
+
+
+async def test_lines_are_followed_as_they_come(open_stage: OpenStage, visitor: Visitor) -> None:
+    on = await prepared(open_stage, sandbox="none")
+    command = (
+        "while [ ! -e go ]; do sleep 0.1; done; seq -f 'line %g.' 1 300; "
+        r"printf '\033[1;32mready\033[0m\n'; while [ -e go ]; do sleep 0.1; done"
+    )
+    session = await on.begin(calls("shell.run", {"command": command}))
+    await visitor.enter(on.server, f"/sessions/{session.id}")
+    await expect(visitor.timeline.get_by_text("live", exact=True)).to_be_visible()
+    (on.folder / "go").touch()
+    live = visitor.timeline.get_by_role("figure").filter(has_text="as it prints")
+    await expect(live.get_by_text("ready", exact=True)).to_be_in_viewport()
+    await expect(live).to_contain_text("301 lines seen")
+    await assert_accessible(visitor)
+    (on.folder / "go").unlink()
+    await expect(visitor.status("completed")).to_be_visible()
+    await expect(live).to_have_count(0)
 
 
 async def test_tools_are_in_families_and_found_by_what_they_do(

@@ -7,7 +7,7 @@ from playwright.async_api import Response, expect
 from tests.end_to_end.visitor import Visitor
 from tests.end_to_end.work import OpenStage
 
-MOST_BYTES = 350_000
+MOST_BYTES = 200_000
 
 
 async def test_the_first_load_is_small(open_stage: OpenStage, visitor: Visitor) -> None:

@@ -74,7 +74,7 @@ async def test_hostile_texts_stay_texts_on_every_page(open_stage: OpenStage, vis
     await assert_nothing_came_alive(visitor)
     await visitor.asked.get_by_role("button", name="Approve", exact=True).click()
     await expect(visitor.status("completed")).to_be_visible()
-    for panel in ("Checkpoints", "Budget", "Input and result"):
+    for panel in ("Checkpoints", "Budget", "Details"):
         await visitor.press(panel)
         await assert_nothing_came_alive(visitor)
     await page.get_by_label("every event").check()

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Locator, expect
 
+from tests.end_to_end.recorded import change
 from tests.end_to_end.visitor import PHONE, Visitor
 from tests.end_to_end.work import JOURNEY, Hands, OpenStage, asks, sends
 
@@ -11,6 +12,12 @@ LONG = "a-name-without-any-space-" * 12
 IS_CUT_OFF = """one => {
     const box = one.getBoundingClientRect();
     return box.left < 0 || box.right > document.documentElement.clientWidth;
+}"""
+
+
+IS_NAME_CUT = """link => {
+    const name = link.querySelector("span");
+    return name.offsetWidth < 2 || name.scrollWidth > name.clientWidth + 1;
 }"""
 
 
@@ -37,7 +44,7 @@ async def test_a_session_can_be_watched_answered_and_stopped(open_stage: OpenSta
     assert await visitor.is_without_sideways_scroll()
     decisions = ("Approve", "Reject", "Always in this session")
     await reach(*(visitor.asked.get_by_role("button", name=name, exact=True) for name in decisions))
-    for panel in ("Steps", "Checkpoints", "Budget", "Input and result", "Timeline"):
+    for panel in ("Steps", "Checkpoints", "Budget", "Details", "Timeline"):
         await page.get_by_role("button", name=panel, exact=True).first.tap()
         assert await visitor.is_without_sideways_scroll(), panel
     await expect(visitor.asked).to_be_visible()
@@ -69,6 +76,26 @@ async def test_no_page_of_the_navigation_scrolls_sideways(open_stage: OpenStage,
         await expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
         await expect(visitor.page.get_by_text("Loading")).to_have_count(0)
         assert await visitor.is_without_sideways_scroll(), path
+
+
+@on_a_phone
+async def test_all_pages_are_in_sight_with_their_names(open_stage: OpenStage, visitor: Visitor) -> None:
+    on = await open_stage(change)
+    session = await on.engine.start(
+        change, title="Rename the flag", message="", repo_url="https://a.example/"
+    )
+    await session.settled()
+    await on.begin_settled(asks("Which rope?"))
+    await visitor.enter(on.server)
+    pages = visitor.page.get_by_role("navigation", name="Pages").get_by_role("link")
+    await expect(pages).to_have_count(7)
+    for link in await pages.all():
+        await expect(link).to_be_in_viewport(ratio=1)
+        assert not await link.evaluate(IS_CUT_OFF)
+        assert not await link.evaluate(IS_NAME_CUT), await link.text_content()
+    assert await visitor.violations() == []
+    await pages.last.tap()
+    await expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Figures")
 
 
 @on_a_phone

@@ -35,7 +35,7 @@ export function Frame() {
   });
   const ThemeIcon = THEME_ICONS[theme];
   return (
-    <div className="flex h-full flex-col">
+    <div className="flex h-full flex-col max-md:pb-[calc(3.25rem+env(safe-area-inset-bottom))]">
       <a
         href="#main"
         className="absolute -top-20 left-2 z-50 rounded bg-accent px-3 py-2 text-accent-ink focus:top-2"
@@ -44,19 +44,25 @@ export function Frame() {
       </a>
       <OfflineBanner />
       <header className="flex items-center gap-1 border-b bg-panel px-2 py-1.5 sm:gap-2 sm:px-4">
-        <span className="hidden pr-2 font-semibold sm:inline">Belayer</span>
-        <nav aria-label="Pages" className="flex min-w-0 flex-1 gap-0.5 overflow-x-auto">
+        <span className="pr-2 font-semibold max-md:flex-1 max-md:pl-1">Belayer</span>
+        {/* On a phone the pages are at the bottom, all of them in sight and with their names. */}
+        <nav
+          aria-label="Pages"
+          className="flex min-w-0 gap-0.5 max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-30 max-md:border-t max-md:bg-panel max-md:px-1 max-md:pb-[env(safe-area-inset-bottom)] md:flex-1 md:overflow-x-auto"
+        >
           {pages.map(({ path, title, icon: Icon }) => (
             <Link
               key={path}
               to={path}
               title={title}
-              className="flex min-h-8 items-center gap-1.5 rounded-md px-2 py-1 text-muted hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:font-medium aria-[current=page]:text-ink"
+              className="relative flex min-h-8 items-center gap-1.5 rounded-md px-2 py-1 text-muted -outline-offset-2 hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:font-medium aria-[current=page]:text-ink max-md:my-0.5 max-md:h-12 max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:px-0"
             >
-              {Icon ? <Icon aria-hidden="true" className="size-4" /> : null}
-              <span className="max-md:sr-only">{title}</span>
+              {Icon ? <Icon aria-hidden="true" className="size-4 max-md:size-5" /> : null}
+              <span className="max-md:max-w-full max-md:truncate max-md:text-[0.6875rem] max-md:leading-4 md:max-lg:sr-only">
+                {title}
+              </span>
               {path === "/inbox" && waiting > 0 ? (
-                <span className="rounded-full bg-accent px-1.5 text-xs font-semibold text-accent-ink">
+                <span className="rounded-full bg-accent px-1.5 text-xs font-semibold text-accent-ink max-md:absolute max-md:top-0.5 max-md:left-1/2 max-md:translate-x-1 max-md:px-1 max-md:leading-4">
                   {waiting}
                   <span className="sr-only"> waiting</span>
                 </span>
@@ -101,6 +107,7 @@ export function Frame() {
       <KeyboardHelp isOpen={opened === "keyboard"} onClose={close} />
       <Toaster
         position="bottom-right"
+        mobileOffset={{ bottom: "4rem" }}
         toastOptions={{ className: "bg-panel! text-ink! border-line!", descriptionClassName: "text-muted!" }}
       />
     </div>

@@ -12,5 +12,5 @@ export const SESSION_PANELS: readonly SessionPanel[] = [
   { id: "budget", title: "Budget", Panel: BudgetPanel },
   { id: "checkpoints", title: "Checkpoints", Panel: lazy(() => import("./checkpoints/CheckpointsPanel")) },
   { id: "artifacts", title: "Made", Panel: lazy(() => import("./artifacts/ArtifactsPanel")) },
-  { id: "facts", title: "Input and result", Panel: FactsPanel },
+  { id: "facts", title: "Details", Panel: FactsPanel },
 ];

@@ -1,14 +1,13 @@
-import type { ReactNode } from "react";
+import type { ComponentProps } from "react";
 
 /** Text that scrolls by itself; what scrolls can be reached by keyboard. */
-export function Scrolled({ className, children }: { className: string; children: ReactNode }) {
+export function Scrolled({ className, ...rest }: ComponentProps<"pre">) {
   return (
     <pre
       // biome-ignore lint/a11y/noNoninteractiveTabindex: else a keyboard could not scroll it
       tabIndex={0}
       className={`overflow-auto font-mono text-xs -outline-offset-2 ${className}`}
-    >
-      {children}
-    </pre>
+      {...rest}
+    />
   );
 }

@@ -138,11 +138,6 @@ export function stepOf(key: string): string {
   return tryOf((key.startsWith("#") && parts.length > 1 ? parts[1] : parts[0]) ?? "");
 }
 
-/** Whether the key is not a planned step's own, but that of something done within it: it/script/3, as scripts do. */
-export function isWithin(key: string): boolean {
-  return key.includes("/");
-}
-
 const NOTHING_USED: Required<Usage> = { tokens: 0, usd: 0, steps: 0, seconds: 0 };
 
 function nothing(id: string): SessionState {

@@ -3,10 +3,13 @@ import type { Envelope, PassingFrame, PlanProgress, StepProgress } from "@/wire/
 
 export type Passing = {
   writing: ReadonlyMap<string, string>;
-  output: ReadonlyMap<string, readonly string[]>;
+  output: ReadonlyMap<string, Printed>;
   plan: PlanProgress | null;
   steps: ReadonlyMap<string, StepProgress>;
 };
+
+/** The last lines that a step printed, and how many came before them. */
+export type Printed = { before: number; lines: readonly string[] };
 
 export const NOTHING_PASSING: Passing = {
   writing: new Map(),
@@ -16,7 +19,8 @@ export const NOTHING_PASSING: Passing = {
 };
 
 const MOST_LETTERS = 100_000;
-const MOST_LINES = 200;
+const MOST_LINES = 2_000;
+const NOTHING_PRINTED: Printed = { before: 0, lines: [] };
 
 export function withFrame(passing: Passing, frame: PassingFrame): Passing {
   switch (frame.type) {
@@ -29,8 +33,8 @@ export function withFrame(passing: Passing, frame: PassingFrame): Passing {
       return { ...passing, writing: new Map(Object.entries(frame.data.messages)) };
     case "log": {
       const { step = "", text } = frame.data;
-      const lines = [...(passing.output.get(step) ?? []), text].slice(-MOST_LINES);
-      return { ...passing, output: put(passing.output, step, lines) };
+      const printed = withLines(passing.output.get(step) ?? NOTHING_PRINTED, text.split("\n"));
+      return { ...passing, output: put(passing.output, step, printed) };
     }
     case "progress":
       if ("key" in frame.data) return { ...passing, steps: put(passing.steps, frame.data.key, frame.data) };
@@ -51,6 +55,12 @@ export function withoutTold(passing: Passing, event: Envelope): Passing {
     output: drop(passing.output, event.data.key),
     steps: drop(passing.steps, event.data.key),
   };
+}
+
+function withLines({ before, lines }: Printed, more: readonly string[]): Printed {
+  const all = [...lines, ...more];
+  const dropped = Math.max(0, all.length - MOST_LINES);
+  return { before: before + dropped, lines: all.slice(dropped) };
 }
 
 function put<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): ReadonlyMap<string, Value> {

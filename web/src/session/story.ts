@@ -14,6 +14,7 @@ export class Story {
   #headOf = new Map<number, number>();
   #open = new Map<string, number>();
   #leftBehind: { after: number; before: number }[] = [];
+  #asked = new Map<string, string>();
 
   /** With `showsAll`, every event is a row of its own; else mechanics are left out. */
   constructor(readonly showsAll = false) {}
@@ -48,6 +49,7 @@ export class Story {
     this.#headOf = new Map();
     this.#open = new Map();
     this.#leftBehind = [];
+    this.#asked = new Map();
     this.append(all);
     return this.length - before;
   }
@@ -68,6 +70,12 @@ export class Story {
 
   event(seq: number): Envelope | undefined {
     return this.#events[seq - this.first];
+  }
+
+  /** What an event is about: a step, a call of its script; an answer is about what was asked. */
+  keyOf(event: Envelope): string | null {
+    if (event.type === "user_response") return this.#asked.get(event.data.request_id) ?? null;
+    return "key" in event.data ? (event.data.key ?? null) : null;
   }
 
   /** The row in which an event is told, or the one next to it. */
@@ -92,6 +100,8 @@ export class Story {
       this.#leftBehind.push({ after: event.data.rewound_to, before: event.seq });
       this.#open.clear();
     }
+    if (event.type === "request_input" || event.type === "approval_request")
+      this.#asked.set(event.data.request_id, event.data.key);
     if (!this.showsAll && event.type === "step" && this.#joins(event)) return;
     if (this.showsAll || !isMechanics(event)) this.#heads.push(event.seq);
   }

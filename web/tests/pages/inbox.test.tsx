@@ -190,6 +190,16 @@ describe("the inbox", () => {
     await waitFor(() => expect(told()).toMatchObject([{ body: { remember: "session" } }]));
   });
 
+  test("shows a script line by line, with all that comes with it", async () => {
+    const params = { source: "const a = 1;\nreturn a;", language: "javascript", tools: ["files.*"] };
+    waiting = [approval("one", { shown: { tool: "code", params, effect: "read", preview: null } })];
+    open("/inbox");
+    await screen.findByText("Runs this script");
+    expect(document.querySelectorAll("[data-line]")).toHaveLength(2);
+    screen.getByText("tools");
+    screen.getByText("The same as it is recorded");
+  });
+
   test("does not approve what is too large to be shown before somebody looked", async () => {
     waiting = [approval("one", { shown: null, aside: { shown: { digest: "abc", bytes: 99_000 } } })];
     const { user } = open("/inbox");

@@ -132,6 +132,27 @@ describe("the page of a session", () => {
     expect(screen.queryByRole("heading", { name: "files.write on x (b)" })).toBeNull();
   });
 
+  test("names the steps that wait for somebody, and what its commands are confined by", async () => {
+    view = { ...view, status: "waiting", reason: "waits for a decision on b", pending: [APPROVAL] };
+    const { user } = await opened();
+    screen.getByText("Waits for an answer: Step b");
+    screen.getByTitle("Its commands run in a sandbox: bubblewrap");
+    await user.click(screen.getAllByRole("button", { name: "Steps" })[0] as HTMLElement);
+    expect(screen.getAllByText("waiting")).toHaveLength(2);
+  });
+
+  test("says plainly that nothing confines its commands", async () => {
+    view = { ...view, sandbox: "none" };
+    await opened();
+    screen.getByText("no sandbox");
+  });
+
+  test("says which call of a script asks", async () => {
+    view = { ...view, status: "waiting", pending: [{ ...APPROVAL, key: "#gate/b/script/5/1" }] };
+    await opened();
+    screen.getByText("Call 5 of the script of “Step b”");
+  });
+
   test("brings a request back and says why when the server refuses", async () => {
     view = { ...view, status: "waiting", pending: [APPROVAL] };
     const { user } = await opened();

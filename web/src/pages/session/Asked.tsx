@@ -2,8 +2,11 @@ import { useEffect, useRef } from "react";
 import { RequestCard } from "@/panels/requests/RequestCard";
 import type { SessionPanelProps } from "@/panels/session";
 import { showProblem } from "@/parts/showProblem";
+import { visibleLine } from "@/parts/visible";
+import { type SessionState, stepOf } from "@/session/fold";
+import { callOf } from "@/session/script";
 import { asProblem } from "@/wire/problem";
-import type { Command } from "@/wire/types";
+import type { Command, PersonRequest } from "@/wire/types";
 
 type Props = SessionPanelProps & { request: string | null; className?: string };
 
@@ -29,9 +32,22 @@ export function Asked({ live, session, request, className = "" }: Props) {
           tabIndex={-1}
           className={`min-w-0 rounded-lg border bg-panel p-3 last:mb-2 ${one === withKeys ? "border-accent" : ""}`}
         >
+          <ByScript request={one} state={live.state} />
           <RequestCard sessionId={live.state.id} request={one} decide={decide} hasKeys={one === withKeys} />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Which call of which script asks, where a script does. */
+function ByScript({ request, state }: { request: PersonRequest; state: SessionState }) {
+  const call = callOf(request.key);
+  if (call === null) return null;
+  const title = state.plan.find((step) => step.key === stepOf(call.step))?.title ?? call.step;
+  return (
+    <p className="mb-1 text-xs text-muted">
+      Call {call.number} of the script of “{visibleLine(title)}”
+    </p>
   );
 }

@@ -6,6 +6,8 @@ import { StatusBadge } from "@/parts/StatusBadge";
 import { Tag } from "@/parts/Tag";
 import { visible, visibleLine } from "@/parts/visible";
 import { When } from "@/parts/When";
+import { type SessionState, stepOf } from "@/session/fold";
+import { SandboxTag } from "./SandboxTag";
 
 /** What it is, where it stands, and what one can do about it. */
 export function SessionHeader({ live, session }: SessionPanelProps) {
@@ -19,8 +21,9 @@ export function SessionHeader({ live, session }: SessionPanelProps) {
         </span>
         <span className="flex flex-wrap items-center gap-2 text-xs text-muted">
           <Tag>{state.mode === "hitl" ? "with a person" : "autonomous"}</Tag>
-          <code className="font-mono">{visibleLine(state.workflow)}</code>
-          <span className="inline-flex items-center">
+          <SandboxTag rung={state.sandbox} />
+          <code className="font-mono max-sm:hidden">{visibleLine(state.workflow)}</code>
+          <span className="inline-flex items-center max-sm:hidden">
             <code className="font-mono">{state.id.slice(0, 13)}</code>
             <CopyButton text={state.id} what="session id" />
           </span>
@@ -37,7 +40,7 @@ export function SessionHeader({ live, session }: SessionPanelProps) {
         </div>
       ) : state.reason ? (
         <p className="text-xs break-words text-muted">
-          {visible(state.reason)}
+          {state.status === "waiting" && state.pending.size > 0 ? waitsFor(state) : visible(state.reason)}
           {state.wakeAt ? (
             <>
               {" "}
@@ -49,4 +52,14 @@ export function SessionHeader({ live, session }: SessionPanelProps) {
       <ProgressBar live={live} />
     </header>
   );
+}
+
+/** The steps that wait for somebody, by the names that a person gave them. */
+function waitsFor({ pending, plan }: SessionState): string {
+  const titles = [...pending.values()].map(({ key }) => {
+    const step = stepOf(key);
+    return visibleLine(plan.find((planned) => planned.key === step)?.title ?? step);
+  });
+  const what = pending.size === 1 ? "an answer" : `${pending.size} answers`;
+  return `Waits for ${what}: ${[...new Set(titles)].join(", ")}`;
 }

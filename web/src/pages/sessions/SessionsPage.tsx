@@ -106,7 +106,9 @@ function List({ sessions }: { sessions: readonly SessionListed[] }) {
             </span>
             <code className="font-mono text-xs text-muted">{visibleLine(session.workflow)}</code>
             {session.mode === "autonomous" ? <Tag>autonomous</Tag> : null}
-            <span className="font-mono text-xs text-muted">{session.seq.toLocaleString()} events</span>
+            <span className="font-mono text-xs text-muted max-sm:hidden">
+              {session.seq.toLocaleString()} events
+            </span>
             <span className="ml-auto w-20 text-right text-xs sm:ml-0">
               <When at={session.updated_at} />
             </span>

@@ -25,7 +25,7 @@ export function Picture({ session, name, step }: Props) {
         onClick={() => setOpen(true)}
         className="justify-self-start overflow-hidden rounded border hover:border-accent"
       >
-        <img {...shown} alt={alt} loading="lazy" className="max-h-64" />
+        <img {...shown} alt={alt} loading="lazy" className="max-h-64 min-h-4" />
       </button>
       <Dialog title={visibleLine(name)} isOpen={isOpen} onClose={() => setOpen(false)} isWide>
         <img {...shown} alt={alt} className="mx-auto rounded border" />

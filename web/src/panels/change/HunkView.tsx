@@ -1,7 +1,7 @@
 import { memo } from "react";
+import { Coloured } from "@/parts/Numbered";
 import type { Hunk, Line, LineKind } from "@/parts/patch";
 import { Scrolled } from "@/parts/Scrolled";
-import { coloured, type Piece } from "@/parts/syntax";
 import { visibleLine } from "@/parts/visible";
 
 type Props = { path: string; hunk: Hunk; isChosen: boolean; onChoose: (isChosen: boolean) => void };
@@ -13,14 +13,6 @@ const GROUNDS: Record<LineKind, string> = {
   note: "text-muted",
 };
 const SIGNS: Record<LineKind, string> = { added: "+", removed: "−", same: " ", note: " " };
-const COLOURS: Record<Piece["kind"], string> = {
-  keyword: "text-code-keyword",
-  text: "text-code-text",
-  number: "text-code-number",
-  comment: "text-code-comment",
-  plain: "",
-};
-
 /** Some lines that belong together. */
 export function HunkView({ path, hunk, isChosen, onChoose }: Props) {
   const header = visibleLine(hunk.header);
@@ -50,12 +42,7 @@ const Lines = memo(function Lines({ path, lines }: { path: string; lines: readon
           <LineNumber value={line.after} />
           <span className="w-4 shrink-0 text-center select-none">{SIGNS[line.kind]}</span>
           <span className="min-w-0 flex-1 pr-2 break-words whitespace-pre-wrap">
-            {coloured(visibleLine(line.text), path).map((piece, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: nor do the pieces of a line
-              <span key={at} className={COLOURS[piece.kind]}>
-                {piece.text}
-              </span>
-            ))}
+            <Coloured line={visibleLine(line.text)} path={path} />
           </span>
         </div>
       ))}

@@ -81,7 +81,8 @@ function axesFor({ of, rows, words, isLogarithmic }: Plotted, colour: Colours): 
       ...look,
       size: 56,
       splits: isLogarithmic ? (_, __, least, most) => powersOfTen(least, most) : undefined,
-      values: (_, splits) => splits.map(words),
+      // A logarithmic axis leaves out some of its numbers, and says so with a null.
+      values: (_, splits) => splits.map((split: number | null) => (split === null ? "" : words(split))),
     },
   ];
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Map as MapIcon } from "lucide-react";
 import { lazy, Suspense, useMemo } from "react";
-import { Empty, Failed, Loading } from "@/parts/Faces";
+import { Empty, Failed } from "@/parts/Faces";
 import { useRested } from "@/parts/rested";
 import { visibleLine } from "@/parts/visible";
 import { graphQuery } from "@/wire/queries";
@@ -24,7 +24,7 @@ const Drawing = lazy(() => import("./drawing/Drawing"));
 /** The repository as a map, or what a change of the chosen node reaches as rings. */
 export function MapPanel(props: OfGraph) {
   const [map, retry] = useMap(props.repo, props.view.level);
-  if (map.face === "loading") return <Loading what="the map" />;
+  if (map.face === "loading") return <Coming {...props} />;
   if (map.face === "failed") return <Failed error={map.problem} retry={retry} />;
   if (map.scene.ids.length === 0) {
     return (
@@ -34,9 +34,18 @@ export function MapPanel(props: OfGraph) {
     );
   }
   return (
-    <Suspense fallback={<Loading what="the map" />}>
+    <Suspense fallback={<Coming {...props} />}>
       <Charted {...props} drawer={map.drawer} scene={map.scene} />
     </Suspense>
+  );
+}
+
+function Coming({ repo, view }: OfGraph) {
+  const size = view.level === "symbols" && repo.built ? ` of ${counted(repo.built.nodes, "node")}` : "";
+  return (
+    <p role="status" className="grid h-full place-content-center p-4 text-center text-muted">
+      Loading the map{size}…
+    </p>
   );
 }
 
@@ -74,13 +83,16 @@ function leftOut(scene: Scene, { rings }: Shown, what: string): string | null {
     return rings.left > 0 ? `The nearest; ${rings.left.toLocaleString()} more are in the lists` : null;
   const count = scene.ids.length;
   if (count === scene.totalNodes) return null;
-  return `The ${count.toLocaleString()} best connected of ${counted(scene.totalNodes, what)}`;
+  const [links, all] = [scene.links.from.length, scene.totalLinks];
+  return `The ${count.toLocaleString()} best connected of ${counted(scene.totalNodes, what)}, with ${links.toLocaleString()} of ${counted(all, "link")}. Search and lists know them all.`;
 }
 
 function LeftOut({ words }: { words: string | null }) {
   if (words === null) return null;
   return (
-    <p className="absolute top-2 left-2 rounded-md border bg-panel px-2 py-1 text-xs text-muted">{words}</p>
+    <p className="absolute top-2 left-2 max-w-[min(28rem,calc(100%-4.5rem))] rounded-md border bg-panel px-2 py-1 text-xs text-muted">
+      {words}
+    </p>
   );
 }
 

@@ -1,9 +1,12 @@
 import { PlanCard } from "@/panels/change/PlanCard";
 import { CodeBlock } from "@/parts/CodeBlock";
 import { Diff, isDiff } from "@/parts/Diff";
+import { Script } from "@/parts/Script";
 import { Tag } from "@/parts/Tag";
 import { visibleLine } from "@/parts/visible";
+import { readScript } from "@/session/script";
 import { readPlan } from "@/wire/change";
+import { Facts, OtherParams } from "./previews/Facts";
 import { PreviewShown } from "./previews/PreviewShown";
 import { readPreview } from "./previews/previews";
 
@@ -19,6 +22,7 @@ type Call = {
 export function ShownCall({ shown }: { shown: unknown }) {
   if (!isCall(shown)) return <ShownByWorkflow shown={shown} />;
   const preview = readPreview(shown.preview);
+  const script = shown.tool === "code" && shown.preview == null ? readScript(shown.params) : null;
   return (
     <div className="grid min-w-0 gap-2">
       <p className="flex flex-wrap items-center gap-2">
@@ -28,6 +32,14 @@ export function ShownCall({ shown }: { shown: unknown }) {
       {preview ? (
         <>
           <PreviewShown preview={preview} params={shown.params} />
+          <AsRecorded shown={shown} />
+        </>
+      ) : script ? (
+        <>
+          <Script label="Runs this script" {...script} />
+          <Facts>
+            <OtherParams params={shown.params} shown={["source"]} />
+          </Facts>
           <AsRecorded shown={shown} />
         </>
       ) : (
@@ -67,7 +79,7 @@ function AsRecorded({ shown }: { shown: Call }) {
       </summary>
       <div className="mt-2 grid min-w-0 gap-2">
         <CodeBlock value={shown.params} label="Exact parameters" />
-        <CodeBlock value={shown.preview} label="What it would do" />
+        {shown.preview == null ? null : <CodeBlock value={shown.preview} label="What it would do" />}
       </div>
     </details>
   );
@@ -80,7 +92,7 @@ function Targets({ targets }: { targets: Record<string, string | null> }) {
       <ul className="mt-1 grid gap-0.5 font-mono text-xs">
         {Object.entries(targets).map(([path, digest]) => (
           <li key={path} className="flex flex-wrap gap-x-2 break-all">
-            <span>{visibleLine(path)}</span>
+            <span>{path === "." ? "the whole working folder" : visibleLine(path)}</span>
             <span className="text-muted">{digest === null ? "does not exist yet" : digest.slice(0, 12)}</span>
           </li>
         ))}

@@ -11,7 +11,7 @@ import type { SessionPanelProps } from "../session";
 
 const MOST = 300;
 
-type Shown = { key: string; title: string; status: StepStatus; tried: Step | undefined };
+type Shown = { key: string; title: string; status: StepStatus | "waiting"; tried: Step | undefined };
 
 /** The plan with where each step stands; without a plan, the steps that were taken. */
 export function StepsPanel({ live }: SessionPanelProps) {
@@ -63,10 +63,13 @@ function plannedSteps({ state, passing }: Working): Shown[] {
   const begun = state.status === "running" ? heard(state, passing) : new Set();
   return stepsAhead(state).map((step) => ({
     ...step,
-    status: step.status === "pending" && begun.has(step.key) ? "running" : step.status,
+    status: step.status === "pending" && begun.has(step.key) ? "running" : inOneWord(step.status),
     tried: state.tries.get(step.key),
   }));
 }
+
+/** A step is only ever paused because it waits for a person, and that is what the session's own badge calls it. */
+const inOneWord = (status: StepStatus) => (status === "paused" ? "waiting" : status);
 
 /** The steps that have begun: one that only reads is on record once it has ended, but it speaks, or makes calls. */
 function heard(state: SessionState, { writing, output, steps }: Passing): Set<string> {

@@ -5,6 +5,7 @@ import { Tag } from "@/parts/Tag";
 import { visible } from "@/parts/visible";
 import { inWords, type Tone, toneOf } from "@/session/words";
 import { type RowProps, rowLook } from "./row";
+import { ScriptHead } from "./ScriptHead";
 import { Stamp } from "./Stamp";
 
 const TONES: Record<Tone, string> = {
@@ -17,11 +18,13 @@ const TONES: Record<Tone, string> = {
 
 /** Any other event on one line; opened, with all it says. */
 export function EventRow(props: RowProps) {
-  const { row, isOpen, toggle } = props;
+  const { row, isOpen, toggle, within } = props;
   const event = row.head;
+  const picture = event.type === "artifact" && isPicture(event.data.media_type) ? event.data : null;
   return (
     <article id={`event-${event.seq}`} className={rowLook(props)}>
-      <div className="flex min-w-0 items-start gap-2">
+      {within ? <ScriptHead within={within} /> : null}
+      <div className={`flex min-w-0 items-start gap-2 ${within ? "border-l-2 border-line pl-2" : ""}`}>
         <Stamp seq={event.seq} at={event.timestamp} />
         <button
           type="button"
@@ -39,11 +42,13 @@ export function EventRow(props: RowProps) {
         </button>
         {row.isLeftBehind ? <Tag>left behind</Tag> : null}
       </div>
+      {picture ? (
+        <div className="mt-1 flex pl-6">
+          <Picture session={event.session_id} name={picture.name} step={picture.key} />
+        </div>
+      ) : null}
       {isOpen ? (
-        <div className="mt-2 grid gap-2 pl-6">
-          {event.type === "artifact" && isPicture(event.data.media_type) ? (
-            <Picture session={event.session_id} name={event.data.name} step={event.data.key} />
-          ) : null}
+        <div className="mt-2 min-w-0 pl-6">
           <CodeBlock value={event.data} label={`Event ${event.seq}: ${event.type}`} />
         </div>
       ) : null}

@@ -1,20 +1,26 @@
 import { ScrollText } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Virtuoso, type VirtuosoHandle } from "react-virtuoso";
 import { Button } from "@/parts/Button";
 import { Empty } from "@/parts/Faces";
 import { showProblem } from "@/parts/showProblem";
+import { stepOf } from "@/session/fold";
 import type { LiveSession } from "@/session/live";
+import { callOf, type Script, scriptsOf } from "@/session/script";
+import type { Story } from "@/session/story";
 import { asProblem } from "@/wire/problem";
 import type { SessionPanelProps } from "../session";
 import { EventRow } from "./EventRow";
 import { LiveTail } from "./LiveTail";
+import type { WithinScript } from "./row";
 import { StepRow } from "./StepRow";
 
 /** Virtuoso counts rows from here, so that older ones can be put before it. */
 const MIDDLE = 10_000_000;
 /** Pixels of a closed row; else the first row that is seen, perhaps an open one, counts as what all are like. */
 const ROW = 33;
+/** Pixels from the end within which one still follows it: as much as a few lines of output add at once. */
+const NEAR_THE_END = 150;
 
 type Props = SessionPanelProps & { wanted: number | null };
 
@@ -28,6 +34,7 @@ export function Timeline({ live, session, wanted }: Props) {
   const { story } = live;
   const first = MIDDLE - live.prepended;
   const titles = new Map(live.state.plan.map((step) => [step.key, step.title]));
+  const scripts = useMemo(() => scriptsOf(live.state.input), [live.state.input]);
 
   useEffect(() => {
     if (wanted === null) return;
@@ -41,6 +48,10 @@ export function Timeline({ live, session, wanted }: Props) {
       })
       .catch((error) => showProblem(asProblem(error)));
   }, [wanted, session]);
+
+  const { output, writing } = live.passing;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what passes by makes the end grow
+  useEffect(() => list.current?.autoscrollToBottom(), [output, writing]);
 
   if (story.length === 0) return <Empty icon={ScrollText} title="Nothing has happened yet" />;
   return (
@@ -57,6 +68,7 @@ export function Timeline({ live, session, wanted }: Props) {
         defaultItemHeight={ROW}
         increaseViewportBy={400}
         startReached={() => void session.older().catch((error) => showProblem(asProblem(error)))}
+        atBottomThreshold={NEAR_THE_END}
         atBottomStateChange={setAtEnd}
         followOutput="auto"
         context={live}
@@ -71,16 +83,13 @@ export function Timeline({ live, session, wanted }: Props) {
             isOpen,
             toggle,
             isWanted: wanted === row.head.seq || wanted === row.last.seq,
+            within: withinScript(story, index - first, titles, scripts),
           };
           const isNew = live.seen !== null && row.head.seq === firstUnseen(live);
           return (
             <>
               {isNew ? <NewLine /> : null}
-              {row.head.type === "step" ? (
-                <StepRow {...shared} titles={titles} before={story.row(index - first - 1)} />
-              ) : (
-                <EventRow {...shared} />
-              )}
+              {row.head.type === "step" ? <StepRow {...shared} titles={titles} /> : <EventRow {...shared} />}
             </>
           );
         }}
@@ -95,6 +104,22 @@ export function Timeline({ live, session, wanted }: Props) {
       )}
     </div>
   );
+}
+
+function withinScript(
+  story: Story,
+  place: number,
+  titles: ReadonlyMap<string, string>,
+  scripts: ReadonlyMap<string, Script>,
+): WithinScript | null {
+  const callAt = (at: number) => {
+    const row = story.row(at);
+    return row ? callOf(story.keyOf(row.head) ?? "") : null;
+  };
+  const call = callAt(place);
+  if (call === null) return null;
+  const title = titles.get(stepOf(call.step)) ?? call.step;
+  return { call, script: scripts.get(call.step), title, isFirst: callAt(place - 1)?.step !== call.step };
 }
 
 type Context = SessionPanelProps["live"];

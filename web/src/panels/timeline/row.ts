@@ -1,6 +1,15 @@
+import type { Script, ScriptCall } from "@/session/script";
 import type { Row } from "@/session/story";
 
-export type RowProps = { row: Row; isOpen: boolean; toggle: () => void; isWanted: boolean };
+/** A row that tells of a script's call; the first in a run of them names the script. */
+export type WithinScript = { call: ScriptCall; script: Script | undefined; title: string; isFirst: boolean };
+export type RowProps = {
+  row: Row;
+  isOpen: boolean;
+  toggle: () => void;
+  isWanted: boolean;
+  within: WithinScript | null;
+};
 
 export function rowLook({ row, isWanted }: RowProps): string {
   const wanted = isWanted ? "bg-accent-soft" : "";

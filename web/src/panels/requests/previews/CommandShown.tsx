@@ -1,8 +1,8 @@
 import { Terminal } from "lucide-react";
 import { CopyButton } from "@/parts/CopyButton";
-import { Scrolled } from "@/parts/Scrolled";
+import { Numbered } from "@/parts/Numbered";
 import { Tag } from "@/parts/Tag";
-import { visible, visibleLine } from "@/parts/visible";
+import { visibleLine } from "@/parts/visible";
 import { Exact, Fact, Facts, OtherParams } from "./Facts";
 import { type Command, lineForShell, quoted } from "./previews";
 
@@ -42,32 +42,19 @@ export function CommandShown({ command, params }: { command: Command; params: un
   );
 }
 
-/** Every line with its number, so that neither empty lines nor what stands below them goes unseen. */
 function Lines({ text, label }: { text: string; label: string }) {
-  const lines = visible(text).split("\n");
-  const isLong = lines.length > 1;
+  const count = text.split("\n").length;
   return (
     <figure className="min-w-0 overflow-hidden rounded-md border-2 border-warn bg-ground">
       <figcaption className="flex items-center gap-1.5 border-b px-2 py-0.5 text-xs font-medium">
         <Terminal aria-hidden="true" className="size-3.5 shrink-0 text-warn" />
         <span className="flex-1">
           {label}
-          {isLong ? <span className="text-muted"> · {lines.length.toLocaleString()} lines</span> : null}
+          {count > 1 ? <span className="text-muted"> · {count.toLocaleString()} lines</span> : null}
         </span>
         <CopyButton text={text} what="the command" />
       </figcaption>
-      <Scrolled className="max-h-96 p-2">
-        {lines.map((line, index) => (
-          <div
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a text have no other name
-            key={index}
-            data-line={isLong ? index + 1 : undefined}
-            className={`relative text-sm break-words whitespace-pre-wrap ${isLong ? "pl-8 before:absolute before:left-0 before:w-6 before:text-right before:text-xs before:leading-5 before:text-muted before:content-[attr(data-line)]" : ""}`}
-          >
-            {line || " "}
-          </div>
-        ))}
-      </Scrolled>
+      <Numbered text={text} className="max-h-96 text-sm!" />
     </figure>
   );
 }
