@@ -27,7 +27,7 @@ from belayer.codegraph.codegraph import CodeGraph
 from belayer.codegraph.discover import Stamp
 from belayer.codegraph.graph import Confidence, Edge, Kind, Node, Relation
 from belayer.codegraph.numbering import Numbering, put_links
-from belayer.codegraph.packing import loosen
+from belayer.codegraph.packing import loose, loosen
 from belayer.codegraph.store import FileRow, fresh_store
 from bench.memory import rss_bytes
 from bench.rounds import ratio, spread
@@ -142,7 +142,7 @@ def synthesize(place: Path) -> None:
                 for node in nodes[1:]
             ]
             edges += [_edge(chance, file, files) for _ in range(EDGES // files - len(edges))]
-            counts = put_links(store, file + 1, path, loosen(path, nodes, edges, b""), numbering)
+            counts = put_links(store, file + 1, path, loose(loosen(path, nodes, edges, b"")), numbering)
             store.put_file(
                 FileRow(file + 1, path, False, Stamp(1, 1, 1, 1), 1, b"", "", "python", 1, *counts)
             )

@@ -28,6 +28,7 @@ from belayer.vocabulary.errors import (
     ConfigurationError,
     CorruptLog,
     DigestChanged,
+    HoldsSecret,
     IllegalTransition,
     KeyReused,
     NewerStore,
@@ -456,13 +457,24 @@ async def test_the_same_key_for_another_request_is_refused(other: dict[str, Any]
         assert len(await engine.sessions()) == 1
 
 
-async def test_the_same_key_gives_the_same_session_although_its_input_holds_a_secret(
+async def test_an_input_with_a_secret_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOOR_PASSWORD", "hunter2-hunter2")
+    async with memory_engine(greet) as engine:
+        with pytest.raises(HoldsSecret, match=r"\(name\)") as refused:
+            await engine.start(greet, "open with hunter2-hunter2", idempotency_key="k")
+        assert "hunter2" not in refused.value.detail
+        assert await engine.sessions() == []
+
+
+async def test_an_answer_with_a_secret_is_refused_and_the_question_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DOOR_PASSWORD", "hunter2-hunter2")
-    async with memory_engine(greet) as engine:
-        first = await engine.start(greet, "hunter2-hunter2", idempotency_key="k")
-        assert (await engine.start(greet, "hunter2-hunter2", idempotency_key="k")).id == first.id
+    async with memory_engine(asking) as engine:
+        session = await waiting(engine)
+        with pytest.raises(HoldsSecret, match="Nothing was recorded"):
+            await session.answer("hunter2-hunter2")
+        assert (await session.state()).status is Status.WAITING
 
 
 async def test_a_follower_gets_what_was_and_what_comes() -> None:

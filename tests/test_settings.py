@@ -149,6 +149,24 @@ class TestSecrets:
     def test_a_variable_that_sounds_secret_is(self, name: str) -> None:
         assert secrets_in({name: "value"}) == ["value"]
 
+    def test_tokens_for_repositories_are_by_host(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GITHUB_TOKEN", "one")
+        monkeypatch.setenv("BELAYER_GIT_TOKENS", "Git.corp=two, git.corp:8443=three=3")
+        assert read_settings().tokens() == {
+            "github.com": "one",
+            "git.corp": "two",
+            "git.corp:8443": "three=3",
+        }
+
+    @pytest.mark.parametrize("written", ["s3cret", "git.corp=", "=s3cret", "https://git.corp=s3cret"])
+    def test_a_token_without_a_host_is_named_without_it(
+        self, monkeypatch: pytest.MonkeyPatch, written: str
+    ) -> None:
+        monkeypatch.setenv("BELAYER_GIT_TOKENS", written)
+        with pytest.raises(ConfigurationError, match="BELAYER_GIT_TOKENS") as caught:
+            read_settings().tokens()
+        assert "s3cret" not in f"{caught.value.detail} {caught.value.hint}"
+
     @pytest.mark.parametrize("name", ["HOME", "PATH", "LANG", "KEYBOARD", "PASS", "USER"])
     def test_an_ordinary_variable_is_not(self, name: str) -> None:
         assert secrets_in({name: "value"}) == []

@@ -5,11 +5,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Map
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from belayer.execution.rulebook import Rulebook
 from belayer.runner.driving import Parts
@@ -23,6 +24,7 @@ from belayer.sessions.integrity import Finding, verify
 from belayer.sessions.portable import export_session, import_session
 from belayer.sessions.prune import all_rows, choose, remove
 from belayer.sessions.record import Record, check_chain
+from belayer.sessions.redact import MARK
 from belayer.sessions.rewind import restoring, snapshot_at, workspace_of
 from belayer.sessions.rows import SessionRow
 from belayer.sessions.state import SessionState, advance, copied, fold, needs_fold
@@ -50,6 +52,7 @@ from belayer.vocabulary.errors import (
     AmbiguousPrefix,
     CorruptLog,
     DigestChanged,
+    HoldsSecret,
     KeyReused,
     Problem,
     SessionFailed,
@@ -178,6 +181,7 @@ class Engine:
     async def _begin(self, command: Start) -> SessionId:
         workflow = self._parts.workflows.named(command.workflow)
         workflow.refuse_unfit(command.input)
+        self._refuse_secrets(command.input, "What it is to do", "Nothing was started.")
         earlier = await self._started_before(command)
         if earlier is not None:
             return earlier
@@ -200,6 +204,18 @@ class Engine:
         except KeyReused:  # somebody used it at the same moment
             return await self._started_before(command) or session_id
         return session_id
+
+    def _refuse_secrets(self, given: Json, what: str, so: str) -> None:
+        """What goes on record goes without its secrets, and would be carried out without them."""
+        written, redactor = to_json(given), self._parts.redactor
+        if redactor.data(written) is written:
+            return
+        places = ", ".join(filter(None, islice(redactor.places(given), 3)))
+        raise HoldsSecret(
+            f"{what} holds something that looks like a secret{f' ({places})' if places else ''}. The log keeps no"
+            f" secrets, so it would be carried out with {MARK} instead. {so}",
+            "Leave it out: let the tool take it from Belayer's settings, or from a file that only it reads.",
+        )
 
     async def find(self, prefix: str) -> SessionId:
         """The session whose id this is, or begins like this."""
@@ -305,6 +321,9 @@ class Engine:
                 await self._rewind(session_id, command)
             case Approve():
                 await self._approve(session_id, command)
+            case Answer():
+                self._refuse_secrets(command.value, "The answer", "Nothing was recorded.")
+                await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
             case _:
                 await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
         return await self.glance(session_id)
@@ -496,11 +515,10 @@ class Engine:
         return row.id
 
     def _is_same(self, command: Start, begun: Begun) -> bool:
-        """Whether the session was begun by this command. What was recorded has no secrets in it."""
-        clean = from_json(self._parts.redactor.data(to_json(command.input)))
+        """Whether the session was begun by this command."""
         folder = command.workspace and str(self._parts.workspaces.given(command.workspace))
         title = command.title or command.workflow
-        return begun.input in (command.input, clean) and (
+        return begun.input == command.input and (
             begun.workflow, begun.mode, begun.title, begun.budget, begun.policy, folder or begun.workspace,
         ) == (command.workflow, command.mode, title, command.budget, command.policy, begun.workspace)  # fmt: skip
 

@@ -29,6 +29,8 @@ _ONLY_FROM_ENVIRONMENT = {
     "otlp_endpoint",
     "github_token",
     "gitlab_token",
+    "git_tokens",
+    "ssh_folder",
     "searxng_url",
     "brave_api_key",
     "brave_url",
@@ -68,6 +70,8 @@ class Settings(BaseSettings):
     gitlab_token: Annotated[
         SecretStr | None, Field(validation_alias=AliasChoices("BELAYER_GITLAB_TOKEN", "GITLAB_TOKEN"))
     ] = None
+    git_tokens: SecretStr | None = None
+    ssh_folder: Path | None = None
 
     searxng_url: str | None = None
     brave_api_key: SecretStr | None = None
@@ -81,9 +85,10 @@ class Settings(BaseSettings):
     sandbox: Literal["auto", "bubblewrap", "landlock", "none", "off"] = "auto"
 
     def tokens(self) -> dict[str, str]:
-        """The tokens for repositories, by host."""
+        """The tokens for repositories, by host, or by host and port."""
         known = {"github.com": self.github_token, "gitlab.com": self.gitlab_token}
-        return {host: token.get_secret_value() for host, token in known.items() if token}
+        named = dict(map(_host_and_token, filter(None, _secret(self.git_tokens).split(","))))
+        return {host: _secret(token) for host, token in known.items() if token} | named
 
     @classmethod
     def settings_customise_sources(
@@ -135,6 +140,20 @@ def secrets_in(environment: Mapping[str, str] | None = None) -> list[str]:
     return [
         value for name, value in environment.items() if any(part in name.upper() for part in _SECRET_NAMES)
     ]
+
+
+def _secret(value: SecretStr | None) -> str:
+    return value.get_secret_value() if value else ""
+
+
+def _host_and_token(written: str) -> tuple[str, str]:
+    host, _, token = (part.strip() for part in written.partition("="))
+    if not host or not token or "/" in host:
+        raise ConfigurationError(
+            "BELAYER_GIT_TOKENS cannot be read: it has an entry that is not HOST=TOKEN.",
+            "Write git.corp=TOKEN, or git.corp:8443=TOKEN; several with commas between them.",
+        )
+    return host.lower(), token
 
 
 def _known(name: str) -> bool:

@@ -145,9 +145,11 @@ async def running(
         log.listen(feed.publish)
         history = History()
         log.listen(history.hear)
+        log.listen(furniture.jobs.hear)
         repositories = Repositories(keeping.home, clock)
         workflows.add(Plans(toolbox, workspaces, history, clock).workflow())
-        workflows.add(Graphs(repositories, Cloner(means.allowed, settings.tokens())).workflow())
+        cloner = Cloner(means.allowed, settings.tokens(), settings.ssh_folder)
+        workflows.add(Graphs(repositories, cloner).workflow())
         breakers = Breakers()
         vitals = Vitals(keeping.store, history, breakers, toolbox.names(), clock)
         log.listen(vitals.hear)
@@ -214,6 +216,7 @@ class Furniture:
     toolbox: Toolbox
     servers: McpServers
     sandbox: Sandbox
+    jobs: Jobs
 
 
 @asynccontextmanager
@@ -242,7 +245,7 @@ async def furnished(
         servers = McpServers(means.servers, home, taken=[tool.name for tool in own], clock=clock)
         await stack.enter_async_context(servers)
         toolbox = Toolbox([*own, *servers.tools(), *others])
-        yield Furniture(toolbox, servers, sandbox)
+        yield Furniture(toolbox, servers, sandbox, jobs)
 
 
 async def _sandbox(stack: AsyncExitStack, settings: Settings, home: Path | None) -> Sandbox:
@@ -263,6 +266,7 @@ def means_from(settings: Settings) -> Means:
     relay = relay_of(settings.smtp_url, settings.mail_from)
     servers = read_servers_file(settings.mcp_servers) if settings.mcp_servers else {}
     secrets = [*secrets_in(), *secrets_of_targets(settings.notify_targets), *secrets_of_servers(servers)]
+    secrets += settings.tokens().values()
     return Means(
         redactor=Redactor([*secrets, *([relay.password] if relay and relay.password else [])]),
         allowed=Allowed.of([host.strip() for host in settings.private_hosts.split(",") if host.strip()]),

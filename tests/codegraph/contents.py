@@ -4,15 +4,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from belayer.codegraph.arrays import part_of, put_together
+from belayer.codegraph.arrays import Side, Snapshot
+from belayer.codegraph.rows import NO_ROWS, part_of, put_together
 from belayer.codegraph.store import GraphStore
 
 
 def differences(one: Path, other: Path) -> list[str]:
     """Where two stores say different things; nothing if their graphs are equal."""
     mine, theirs = contents(one), contents(other)
-    told = [f"only one: {item}" for item in _items(mine) - _items(theirs)]
-    return sorted(told + [f"only other: {item}" for item in _items(theirs) - _items(mine)])
+    only = [f"only one: {item}" for item in _items(mine) - _items(theirs)]
+    return sorted(only + [f"only other: {item}" for item in _items(theirs) - _items(mine)])
 
 
 def _items(found: dict[str, Any]) -> Counter[tuple[Any, ...]]:
@@ -25,19 +26,11 @@ def contents(place: Path) -> dict[str, Any]:
     store = GraphStore.open(place)
     try:
         rows = store.files()
-        by_number = {row.number: row for row in rows.values()}
-        graph = put_together(
-            {
-                number: part_of(
-                    by_number[number].path, by_number[number].language, by_number[number].state, nodes, edges
-                )
-                for number, nodes, edges in store.links()
-            }
-        )
+        parts = {part.path: part_of(*part[1:]) for part in store.parts()}
+        graph = put_together(NO_ROWS.with_parts(parts))
         words = store.words()
     finally:
         store.close()
-    places = (graph.code.tolist(), graph.line.tolist(), graph.column.tolist())
     return {
         "files": {
             path: (
@@ -49,6 +42,14 @@ def contents(place: Path) -> dict[str, Any]:
             )
             for path, row in sorted(rows.items())
         },
+        **told(graph),
+    }
+
+
+def told(graph: Snapshot) -> dict[str, list[tuple[Any, ...]]]:
+    """The nodes and edges of a graph; the edges by each of their ends too."""
+    places = (graph.code.tolist(), graph.line.tolist(), graph.column.tolist())
+    return {
         "nodes": [
             (
                 graph.ids[node],
@@ -56,6 +57,7 @@ def contents(place: Path) -> dict[str, Any]:
                 int(graph.kinds[node]),
                 graph.lines[node],
                 graph.end_lines[node],
+                bool(graph.tests[node]),
             )
             + graph.tags[node]
             for node in range(graph.size)
@@ -66,4 +68,14 @@ def contents(place: Path) -> dict[str, Any]:
                 graph.source.tolist(), graph.target.tolist(), *places, strict=True
             )
         ),
+        "outgoing": _by_end(graph, graph.outgoing),
+        "incoming": _by_end(graph, graph.incoming),
     }
+
+
+def _by_end(graph: Snapshot, side: Side) -> list[tuple[Any, ...]]:
+    return sorted(
+        (graph.ids[node], graph.ids[int(side.other[place])], int(side.code[place]))
+        for node in range(graph.size)
+        for place in range(int(side.start[node]), int(side.start[node + 1]))
+    )

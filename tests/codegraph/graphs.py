@@ -8,6 +8,7 @@ from belayer.codegraph.facts import Facts
 from belayer.codegraph.graph import Edge, Node, Relation
 from belayer.codegraph.languages.catalog import LANGUAGES, language_of
 from belayer.codegraph.link.linker import Linked, Linker
+from belayer.codegraph.link.marks import Marks
 from belayer.codegraph.link.words import words_of
 
 
@@ -25,8 +26,8 @@ class Shelf:
     def facts(self, path: str) -> Facts | None:
         return self._facts.get(path)
 
-    def words(self, path: str) -> bytes:
-        return words_of(self._facts[path])
+    def words(self) -> Marks:
+        return Marks({path: words_of(facts) for path, facts in self._facts.items()})
 
     def manifests(self) -> Mapping[str, str]:
         return self._manifests

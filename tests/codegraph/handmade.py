@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from belayer.codegraph.arrays import Snapshot, part_of, put_together
+from belayer.codegraph.arrays import Snapshot
 from belayer.codegraph.discover import Stamp
 from belayer.codegraph.graph import Confidence, Edge, Kind, Node, Relation
 from belayer.codegraph.numbering import Numbering, put_links
-from belayer.codegraph.packing import loosen
+from belayer.codegraph.packing import loose, loosen
+from belayer.codegraph.rows import NO_ROWS, part_of, put_together
 from belayer.codegraph.store import FileRow, GraphStore, fresh_store
 
 RESOLVED, INFERRED, BY_NAME = Confidence.RESOLVED, Confidence.INFERRED, Confidence.BY_NAME
@@ -65,20 +66,16 @@ class Handmade:
         """The graph as it comes out of a store."""
         place = self.write(tmp_path / "graph.db")
         store = GraphStore.open(place)
-        rows = {row.number: row for row in store.files().values()}
-        parts = {
-            number: part_of(rows[number].path, "python", rows[number].state, nodes, edges)
-            for number, nodes, edges in store.links()
-        }
+        parts = {part.path: part_of(*part[1:]) for part in store.parts()}
         store.close()
-        return put_together(parts)
+        return put_together(NO_ROWS.with_parts(parts))
 
     def write(self, place: Path, states: Mapping[str, str] | None = None) -> Path:
         with fresh_store(place) as store:
             numbering = Numbering(store, {}, is_new=True)
             for number, path in enumerate(self.nodes, 1):
-                packed = loosen(path, self.nodes[path], self.edges[path], b"")
-                nodes, edges = put_links(store, number, path, packed, numbering)
+                found = loose(loosen(path, self.nodes[path], self.edges[path], b""))
+                nodes, edges = put_links(store, number, path, found, numbering)
                 state = (states or {}).get(path, "")
                 stamp = Stamp(1, 1, 1, 1)
                 store.put_file(FileRow(number, path, False, stamp, 1, b"", state, "python", 1, nodes, edges))

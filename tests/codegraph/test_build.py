@@ -270,3 +270,33 @@ async def test_a_builder_that_rested_starts_another_process(folder: Path, store:
     await builder.close()
     assert first is not None
     assert first.returncode is not None
+
+
+async def test_an_update_of_almost_everything_ends(folder: Path, store: Path) -> None:
+    """It writes more than SQLite holds back in memory, while other processes read what did not change."""
+    lines = "".join(f"def f{number}(a):\n    return add(f{number}(a), 'b')\n\n\n" for number in range(250))
+    many = {f"shop/part{number}.py": f"from shop.money import add\n\n\n{lines}" for number in range(40)}
+    write(folder, many)
+    builder = Builder(folder, store)
+    await builder.build()
+    assert store.stat().st_size > 3_000_000
+    write(folder, {path: text + "\n\ndef last():\n    return add(1, 2)\n" for path, text in many.items()})
+    built = await builder.build()
+    await builder.close()
+    assert (built.parsed, built.broken) == (40, ())
+    fresh = store.with_name("fresh.db")
+    await build(folder, fresh)
+    assert contents(store) == contents(fresh)
+
+
+async def test_a_warm_builder_sees_what_another_one_did(folder: Path, store: Path) -> None:
+    one, other = Builder(folder, store), Builder(folder, store)
+    for number, builder in enumerate((one, other, one, other)):
+        write(
+            folder, {f"shop/more{number}.py": f"from shop.money import add\n\n\ndef f{number}(): add(1, 2)\n"}
+        )
+        assert (await builder.build()).parsed == (5 if number == 0 else 1)
+    store.unlink()
+    assert (await one.build()).parsed == 8
+    await one.close()
+    await other.close()

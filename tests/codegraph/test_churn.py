@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from belayer.codegraph.churn import churn, history_of
+from belayer.codegraph.churn import Changes, changes, history_of
 
 
 def git(folder: Path, *arguments: str, at: str = "2026-01-01T00:00:00Z") -> str:
@@ -44,8 +44,8 @@ def folder(tmp_path: Path) -> Path:
 
 async def counted(folder: Path) -> dict[str, int] | None:
     history = history_of(folder / ".git")
-    found = await churn(history) if history is not None else None
-    return dict(found) if found is not None else None
+    found = await changes(history) if history is not None else None
+    return dict(found.touched) if found is not None else None
 
 
 WANTED = {"a.py": 2, "sub/b b\n\u00e9.py": 1}
@@ -126,3 +126,37 @@ async def test_a_history_that_leads_in_a_circle_of_references_ends(folder: Path)
     (folder / ".git/HEAD").write_text("ref: refs/heads/a")
     (folder / ".git/refs/heads/a").write_text("ref: refs/heads/a")
     assert await counted(folder) is None
+
+
+async def test_files_that_changed_in_the_same_commits_are_told_with_how_often(folder: Path) -> None:
+    for number in range(3):
+        (folder / "test_a.py").write_text(str(number))
+        commit(folder, "a.py", f"x{number}", "2025-08-03T00:00:00Z")
+    history = history_of(folder / ".git")
+    assert history is not None
+    told = await changes(history)
+    assert told is not None
+    shared = told.together({"a.py"})
+    assert {path: one.commits for path, one in shared.items()} == {"test_a.py": 3}
+    assert told.together({"old.py"}) == {}
+
+
+def test_a_newer_commit_and_a_smaller_one_say_more_of_what_belongs_together() -> None:
+    told = Changes({}, [("a", "new"), ("a", "old"), ("a", "x", "y", "z", "large"), ("b", "other")]).together(
+        {"a"}
+    )
+    assert told["new"].weight > told["old"].weight > told["large"].weight > 0
+    assert "other" not in told
+    assert "a" not in told
+
+
+async def test_a_commit_of_very_many_files_says_nothing_of_what_belongs_together(folder: Path) -> None:
+    for number in range(60):
+        (folder / f"f{number}.py").write_text("1")
+    commit(folder, "a.py", "all", "2025-08-03T00:00:00Z")
+    history = history_of(folder / ".git")
+    assert history is not None
+    told = await changes(history)
+    assert told is not None
+    assert told.together({"a.py"}) == {}
+    assert told.touched["f7.py"] == 1

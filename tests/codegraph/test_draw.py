@@ -31,8 +31,8 @@ def drawn() -> Handmade:
 def answers(graph: Snapshot) -> list[Drawable]:
     node = node_of(graph, "a.py::f")
     return [
-        impact(graph, Asked([node], 3, "dependents", BY_NAME, 50), lambda _path: None),
-        impact(graph, Asked([node_of(graph, "b.py")], 3, "dependencies", BY_NAME, 50), lambda _path: None),
+        impact(graph, Asked([node], 3, "dependents", BY_NAME, 50)),
+        impact(graph, Asked([node_of(graph, "b.py")], 3, "dependencies", BY_NAME, 50)),
         listing.dependencies(graph, node, BY_NAME, 50),
         listing.neighbours(graph, node, 2, BY_NAME, 50),
         listing.whole(graph, "modules", BY_NAME, 50),

@@ -7,6 +7,7 @@ import pytest
 
 from belayer.codegraph.answers import Direction, Impact
 from belayer.codegraph.arrays import Snapshot
+from belayer.codegraph.churn import Changes
 from belayer.codegraph.graph import Confidence, Kind, Relation
 from belayer.codegraph.impact import Asked, impact
 from tests.codegraph.handmade import BY_NAME, INFERRED, Handmade, node_of
@@ -22,8 +23,8 @@ def asked(
     churn: Mapping[str, int] | None = None,
 ) -> Impact:
     nodes = [node_of(graph, target) for target in targets]
-    commits = (lambda path: churn.get(path, 0)) if churn is not None else (lambda _path: None)
-    return impact(graph, Asked(nodes, depth, direction, least, limit), commits)
+    past = None if churn is None else Changes(churn, ())
+    return impact(graph, Asked(nodes, depth, direction, least, limit), past)
 
 
 def shop() -> Handmade:
@@ -183,6 +184,14 @@ def test_the_risk_grows_with_every_reason_and_each_tells_its_number(tmp_path: Pa
     assert quiet.score < busy.score
     assert abs(busy.score - sum(reason.points for reason in busy.reasons)) <= 0.5
     assert {reason.factor: reason.value for reason in quiet.reasons}["untested"] == 1.0
+
+
+def test_endpoints_that_tests_make_for_themselves_add_no_risk(tmp_path: Path) -> None:
+    made = shop().functions("tests/test_app.py::view").add(Kind.ENDPOINT, "tests/test_app.py::GET /")
+    made.calls(("tests/test_app.py::view", "shop/cart.py::Cart.add"))
+    made.edge("tests/test_app.py::GET /", Relation.SERVES, "tests/test_app.py::view")
+    risk = asked(made.snapshot(tmp_path), "shop/cart.py::Cart.add").risk
+    assert {reason.factor: reason.value for reason in risk.reasons}["endpoints"] == 1
 
 
 def test_without_history_churn_is_unknown_and_adds_nothing(tmp_path: Path) -> None:

@@ -122,6 +122,39 @@ def test_overloads_are_one_target(tmp_path: Path) -> None:
     assert [graph.ids[node] for node in Targets(graph).nodes("C.m")] == ["a.py::C.m", "a.py::C.m#2"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("1", ["a.py"]),
+        ("3", ["a.py::C"]),
+        ("5", ["a.py::C.m"]),
+        ("9", ["a.py::C"]),
+        ("5-9", ["a.py::C", "a.py::C.m"]),
+        ("1-999999", ["a.py", "a.py::C", "a.py::C.m", "a.py::f"]),
+        ("25-5", ["a.py"]),
+        ("999999", ["a.py"]),
+        ("0", ["a.py"]),
+    ],
+)
+def test_lines_of_a_file_are_the_innermost_things_that_stand_there(
+    tmp_path: Path, lines: str, found: list[str]
+) -> None:
+    made = Handmade().classes("a.py::C").methods("a.py::C.m").functions("a.py::f", "sub/a.py::f")
+    places = {"a.py": (1, 30), "a.py::C": (3, 12), "a.py::C.m": (5, 8), "a.py::f": (14, 20)}
+    made.nodes["a.py"] = [
+        node._replace(line=places[node.id][0], end_line=places[node.id][1]) for node in made.nodes["a.py"]
+    ]
+    graph = made.snapshot(tmp_path)
+    assert [graph.ids[node] for node in Targets(graph).nodes(f"a.py:{lines}")] == found
+
+
+@pytest.mark.parametrize("target", ["b.py:3", "a.py:x", "a.py:", ":3", "a.py" + ":1" * 400, "f:3"])
+def test_lines_of_what_is_no_file_are_unknown(tmp_path: Path, target: str) -> None:
+    graph = Handmade().functions("a.py::g").snapshot(tmp_path)
+    with pytest.raises(UnknownSymbol):
+        Targets(graph).nodes(target)
+
+
 ROUTES = (
     "GET /users",
     "POST /users",

@@ -95,6 +95,7 @@ async def test_a_person_is_asked_what_became_of_it() -> None:
         _, request = await in_doubt(engine, workflow)
     assert request.purpose == "in_doubt"
     assert "send" in request.prompt
+    assert '{"choice": "happened", "output": …}' in request.prompt
     assert request.choices == ("happened", "did not happen", "check")
 
 

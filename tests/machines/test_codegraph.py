@@ -1,15 +1,18 @@
 """Whatever is edited, renamed, added or deleted, and in whatever order: an update ends where a full build ends."""
 
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from belayer.codegraph.making import Job, make
+from belayer.codegraph.loading import Loaded
+from belayer.codegraph.making import Job, look_ahead, make
 from belayer.codegraph.shelf import Kept
-from tests.codegraph.contents import differences
+from tests.codegraph.contents import differences, told
 
 PYTHON = (
     "shop/__init__.py", "shop/a.py", "shop/b.py", "shop/sub/__init__.py", "shop/sub/c.py", "src/shop/a.py",
@@ -156,9 +159,13 @@ class Repository(RuleBasedStateMachine):
         self.folder = Path(self._home.name) / "repository"
         self.folder.mkdir()
         self.store = Path(self._home.name) / "graph.db"
-        self.kept = Kept()
+        self.kept, self.other = Kept(), Kept()
+        self.loaded = Loaded(self.store)
 
     def teardown(self) -> None:
+        self.loaded.close()
+        self.kept.forget()
+        self.other.forget()
         self._home.cleanup()
 
     @rule(some=st.lists(files, min_size=1, max_size=4))
@@ -188,6 +195,20 @@ class Repository(RuleBasedStateMachine):
         with data.draw(st.sampled_from(self._there())).open("a") as file:
             file.write(line)
 
+    @rule()
+    def somebody_else_goes_on(self) -> None:
+        self.kept, self.other = self.other, self.kept
+
+    @rule()
+    def there_is_time_to_look_ahead(self) -> None:
+        look_ahead(self.kept)
+
+    @precondition(lambda self: self.store.exists())
+    @rule(stage=st.sampled_from(["read", "link"]))
+    def an_update_breaks_off(self, stage: str) -> None:
+        with suppress(_BrokenOff):
+            make(Job(self.folder, self.store, _breaking_off(stage), self.kept, is_careful=False))
+
     @invariant()
     def an_update_ends_where_a_full_build_ends(self) -> None:
         full = self.store.with_name("full.db")
@@ -195,6 +216,8 @@ class Repository(RuleBasedStateMachine):
         make(Job(self.folder, self.store, _nobody, self.kept, is_careful=False))
         make(Job(self.folder, full, _nobody))
         assert differences(self.store, full) == []
+        seen, whole = (told(place.newest().graph) for place in (self.loaded, Loaded(full)))
+        assert seen == whole
 
     def _put(self, path: str, text: str) -> None:
         place = self.folder / path
@@ -207,6 +230,18 @@ class Repository(RuleBasedStateMachine):
 
 def _nobody(_stage: str, _done: int, _total: int) -> None:
     """Nobody wants to know."""
+
+
+class _BrokenOff(Exception):
+    """Somebody wants no update after all."""
+
+
+def _breaking_off(at: str) -> Callable[[str, int, int], None]:
+    def tell(stage: str, _done: int, _total: int) -> None:
+        if stage == at:
+            raise _BrokenOff
+
+    return tell
 
 
 TestRepository = Repository.TestCase

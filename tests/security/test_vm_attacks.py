@@ -323,7 +323,7 @@ async def test_an_error_of_ours_is_told_without_the_path_of_the_workspace(langua
         "python": "try:\n  await tools.miss()\nexcept Exception as e:\n  x = str(e)\nx",
     }
     found = await judged(source[language], language, TOOLS)
-    assert found["value"]["value"] == "There is nothing at ./a.txt."
+    assert found["value"]["value"] == "There is nothing at ./a.txt. Look again."
 
 
 async def test_waiting_for_what_never_comes_is_an_error() -> None:

@@ -1,6 +1,7 @@
 """A real git server on loopback: `git http-backend` behind a small HTTP server, and what a client sent to it."""
 
 import os
+import ssl
 import subprocess
 import threading
 from collections.abc import Generator
@@ -15,18 +16,24 @@ class GitServer:
     """What the server is, and has seen."""
 
     port: int
+    scheme: str = "http"
+    host: str = "127.0.0.1"
     paths: list[str] = field(default_factory=list)
     authorizations: list[str] = field(default_factory=list)
     redirect_to: str | None = None
+    moved: dict[str, str] = field(default_factory=dict)
+    wants: str | None = None
+    status: int | None = None
+    silent: threading.Event | None = None
 
     def url(self, name: str) -> str:
-        return f"http://127.0.0.1:{self.port}/{name}"
+        return f"{self.scheme}://{self.host}:{self.port}/{name}"
 
 
 @contextmanager
-def git_server(folder: Path) -> Generator[GitServer]:
-    """Serve every repository below the folder for as long as the block lasts."""
-    seen = GitServer(0)
+def git_server(folder: Path, certificate: Path | None = None) -> Generator[GitServer]:
+    """Serve every repository below the folder for as long as the block lasts; with a certificate, as `localhost`."""
+    seen = GitServer(0) if certificate is None else GitServer(0, "https", "localhost")
 
     class Backend(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -42,9 +49,20 @@ def git_server(folder: Path) -> Generator[GitServer]:
             path, _, query = self.path.partition("?")
             seen.paths.append(self.path)
             seen.authorizations.append(self.headers.get("Authorization", ""))
-            if seen.redirect_to is not None:
+            moved = [there for begins, there in seen.moved.items() if path.startswith(begins)]
+            if redirect_to := seen.redirect_to or next(iter(moved), None):
                 self.send_response(302)
-                self.send_header("Location", seen.redirect_to)
+                self.send_header("Location", redirect_to)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            if seen.silent is not None:
+                seen.silent.wait()
+                return
+            if seen.status is not None or (seen.wants and self.headers.get("Authorization") != seen.wants):
+                self.send_response(seen.status or 401)
+                self.send_header("WWW-Authenticate", 'Basic realm="git"')
+                self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -87,6 +105,8 @@ def git_server(folder: Path) -> Generator[GitServer]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Backend) as server:
         seen.port = server.server_address[1]
+        if certificate is not None:
+            server.socket = _secured(certificate).wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
@@ -94,6 +114,12 @@ def git_server(folder: Path) -> Generator[GitServer]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def _secured(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    return context
 
 
 def git(folder: Path, *args: str) -> str:

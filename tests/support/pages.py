@@ -56,6 +56,17 @@ def site(port: int, secret: int) -> dict[str, Answer]:
         "/huge": page("x" * 1_000_000),
         "/to-secret": page("", status=302, location=f"{there}/secret"),
         "/to-other": page("", status=302, location=f"http://other.test:{port}/second"),
+        "/loads-other": page(
+            f"<p id=said>nothing</p><script>fetch('http://other.test:{port}/second', {{mode: 'no-cors'}})"
+            ".then(() => said.textContent = 'loaded', () => said.textContent = 'refused')</script>"
+        ),
+        "/back-and-forth": page("", status=302, location="/back-and-forth"),
+        "/redirects-to-file": page("", status=302, location="file:///etc/passwd"),
+        "/no-content": page("", status=204),
+        "/submits-inside": page(
+            f"<form action='http://127.0.0.1:{secret}/secret' method=post></form>"
+            "<script>document.forms[0].submit()</script>Stays."
+        ),
         "/link-other": page(f"<a id=go href='http://other.test:{port}/second'>Other</a>"),
         "/reaches": script(
             f"""const tried = [];

@@ -109,7 +109,10 @@ class Session:
         def permits(reach: Reach) -> bool:
             return not any(host.partition(":")[0] == self.denied for host in reach.hosts)
 
-        return StepUnderWay(action, 1, f"s:0:{action}", False, lambda *_, **__: None, permits, put)
+        def lets_load(host: str) -> bool:
+            return permits(Reach(hosts=(host,)))
+
+        return StepUnderWay(action, 1, f"s:0:{action}", False, lambda *_, **__: None, permits, lets_load, put)
 
     async def open(self, path: str, host: str = "open.test") -> dict[str, Any]:
         return await self("open", url=self.world.url(path, host))
@@ -419,6 +422,15 @@ class TestRules:
             await session.open("/to-other")
         assert session.world.site.paths().count("/second") == asked
 
+    async def test_what_a_page_loads_needs_the_rules_too(self, session: Session) -> None:
+        await session.open("/loads-other")
+        assert (await session("wait_for", text="loaded"))["notes"] == []
+        await session("close")
+        session.denied = "other.test"
+        opened = await session.open("/loads-other")
+        seen = await session("wait_for", text="refused")
+        assert any("do not let other.test:" in note for note in opened["notes"] + seen["notes"])
+
     async def test_what_was_opened_itself_is_approved_already(self, session: Session) -> None:
         session.denied = "open.test"
         assert (await session.open("/second"))["status"] == 200
@@ -548,6 +560,25 @@ class TestTrouble:
             with pytest.raises(ConfigurationError, match=r"cannot be trusted: .* \(ERR_CERT_"):
                 await session("open", url=site.url("/", "open.test"))
             assert site.requests == []
+
+    @pytest.mark.parametrize(
+        ("path", "says"),
+        [
+            ("/back-and-forth", "without end"),
+            ("/redirects-to-file", "a place that is not opened"),
+            ("/no-content", "answered without a page"),
+        ],
+    )
+    async def test_an_answer_that_will_be_the_same_the_next_time_is_not_tried_again(
+        self, session: Session, path: str, says: str
+    ) -> None:
+        with pytest.raises(ConfigurationError, match=says):
+            await session.open(path)
+
+    async def test_a_page_that_sends_a_form_inside_is_told_and_sends_nothing(self, session: Session) -> None:
+        seen = await session.open("/submits-inside")
+        assert any("is inside the house" in note for note in seen["notes"])
+        assert session.world.secret.paths() == []
 
     async def test_nobody_at_the_port_is_told_as_trouble_of_the_moment(self, session: Session) -> None:
         with socket.create_server(("127.0.0.1", 0)) as closed:

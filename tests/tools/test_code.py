@@ -6,16 +6,17 @@ from typing import Any
 import pytest
 
 from belayer.tools.code import NAME, code
-from belayer.tools.tool import AnyTool
+from belayer.tools.tool import AnyTool, Params, Tool
 from belayer.tools.toolbox import Toolbox
+from belayer.vocabulary.clock import ManualClock
 from belayer.vocabulary.errors import ConfigurationError
-from belayer.vocabulary.events.event import Json, Mode, Status, StepStatus
+from belayer.vocabulary.events.event import Effect, Json, Mode, Status, StepStatus
 from belayer.vocabulary.events.people import ApprovalRequested, InputRequested
 from belayer.vocabulary.events.steps import StepChanged
 from belayer.vocabulary.rules import Rule, Verdict
 from belayer.wiring import kept_in_memory
 from belayer.workflows.plan.source import read_plan
-from belayer.workspace.workspace import Workspaces
+from belayer.workspace.workspace import Workspace, Workspaces
 from tests.codemode.scripts import LANGUAGES, begin_script, came_to, keys_of, machines, script_engine
 from tests.support.engines import events_of
 from tests.support.plans import Hands, begin
@@ -252,6 +253,55 @@ async def test_an_autonomous_script_that_asks_is_told_that_nobody_is_there(tmp_p
     async with script_engine([], kept_in_memory(tmp_path)) as engine:
         session = await begin_script(engine, source, mode=Mode.AUTONOMOUS)
         assert (await came_to(session))["value"] == "NeedsPerson"
+
+
+@each_language
+async def test_what_an_autonomous_script_may_not_do_says_how_to_allow_it(
+    language: str, tmp_path: Path
+) -> None:
+    source = {"javascript": "await tools.send({ name: 'a', host: 'example.org' })",
+              "python": "await tools.send(name='a', host='example.org')"}  # fmt: skip
+    async with script_engine(Hands().tools(), kept_in_memory(tmp_path)) as engine:
+        session = await begin_script(engine, source[language], language, mode=Mode.AUTONOMOUS)
+        state = await session.settled()
+    assert state.problem is not None
+    assert "belayer policy allow --tool send --host example.org" in state.problem.detail
+
+
+async def test_scripts_that_go_too_far_stand_in_nobody_elses_way(tmp_path: Path) -> None:
+    async with script_engine([], kept_in_memory(tmp_path)) as engine:
+        for _ in range(6):
+            session = await begin_script(
+                engine, "await clock.now()", limits={"calls": 0}, mode=Mode.AUTONOMOUS
+            )
+            problem = (await session.settled()).problem
+            assert problem is not None
+            assert "0 calls" in problem.detail
+        assert (await came_to(await begin_script(engine, "return 'fine'")))["value"] == "fine"
+
+
+async def test_the_timeout_of_its_step_binds_a_script(tmp_path: Path) -> None:
+    step: dict[str, Any] = {"id": "it", "tool": "code", "params": {"source": "for (;;);"}, "timeout": 0.5}
+    async with script_engine([], kept_in_memory(tmp_path)) as engine:
+        session = await begin(engine, step, mode=Mode.AUTONOMOUS)
+        problem = (await session.settled()).problem
+    assert problem is not None
+    assert "0.5 s of running time" in problem.detail
+
+
+async def test_a_script_takes_as_long_as_it_took(tmp_path: Path) -> None:
+    clock, keeping = ManualClock(), kept_in_memory(tmp_path)
+
+    async def take_a_while(_params: Params, _workspace: Workspace) -> Json:
+        clock.advance(3.0)
+        return None
+
+    slow: AnyTool = Tool("slow", "slow", Params, take_a_while, effect=Effect.READ)
+    async with script_engine([slow], keeping, clock) as engine:
+        session = await begin_script(engine, "await tools.slow({}); await tools.slow({})")
+        await came_to(session)
+        (ended,) = [one for one in await events_of(keeping, session.id, StepChanged) if one.key == "it"]
+    assert ended.seconds == 6.0
 
 
 FAILING = {

@@ -81,7 +81,7 @@ class Client:
         def show(_type: str, **shown: Any) -> None:
             self.shown.append(shown)
 
-        return StepUnderWay("it", 1, "s:0:it", False, show, lambda _: True, put)
+        return StepUnderWay("it", 1, "s:0:it", False, show, lambda _: True, lambda _: True, put)
 
 
 class Opened:

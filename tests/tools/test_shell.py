@@ -18,7 +18,7 @@ from belayer.tools.excerpt import Excerpt
 from belayer.tools.jobs import Jobs, Output
 from belayer.tools.shell import shell
 from belayer.tools.tool import AnyTool
-from belayer.vocabulary.commands import Start
+from belayer.vocabulary.commands import Cancel, Rewind, Start
 from belayer.vocabulary.errors import (
     ChildFailed,
     CommandStopped,
@@ -33,6 +33,7 @@ from belayer.vocabulary.events.event import Effect, Status
 from belayer.vocabulary.rules import Rule, Verdict
 from belayer.wiring import open_engine
 from belayer.workspace.workspace import Workspaces
+from tests.support.engines import until
 from tests.workspace.trees import held, make
 
 
@@ -320,6 +321,31 @@ async def test_jobs_end_with_the_engine(tmp_path: Path) -> None:
 
 
 # Through the engine
+
+
+def _commands() -> str:
+    """What runs on this machine, in words."""
+    found = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    return b"\n".join(found).decode(errors="replace")
+
+
+@pytest.mark.parametrize("ending", ["completed", "cancelled", "rewound"])
+async def test_a_job_ends_with_its_session_and_when_that_goes_back(tmp_path: Path, ending: str) -> None:
+    mark = f"job-of-{tmp_path.name}-{ending}"
+    start = {"id": "a", "tool": "shell.start", "params": {"argv": ["/bin/sh", "-c", "sleep 3600", mark]}}
+    ask = {"id": "b", "tool": "request_input", "params": {"prompt": "And now?"}}
+    async with open_engine(tmp_path / "home") as engine:
+        session = await engine.carry_out({"steps": [start, ask]})
+        assert (await session.settled()).status is Status.WAITING
+        assert mark in _commands()
+        match ending:
+            case "completed":
+                await session.answer("go on")
+            case "cancelled":
+                await engine.tell(session.id, Cancel())
+            case _:
+                await engine.tell(session.id, Rewind(seq=1))
+        await until(lambda: mark not in _commands())
 
 
 async def test_a_plan_runs_a_command_and_asks_before_one_goes_out(tmp_path: Path) -> None:

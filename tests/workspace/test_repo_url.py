@@ -19,6 +19,8 @@ FIT = {
     "/srv/with space/engine": ("local", "", 0, "engine"),
     "http://127.0.0.1:3000/ada/engine": ("http", "127.0.0.1", 3000, "engine"),
     "https://[::1]:3000/ada/engine": ("https", "::1", 3000, "engine"),
+    "https://forge.corp/ada/engine/.git": ("https", "forge.corp", 443, "engine"),
+    "/srv/git/engine/.git": ("local", "", 0, "engine"),
 }
 UNFIT = [
     "",
@@ -68,6 +70,24 @@ UNFIT = [
 def test_a_plain_address_is_taken(written: str) -> None:
     url = read_repo_url(written)
     assert (url.kind, url.host, url.port, url.name) == FIT[written]
+
+
+@pytest.mark.parametrize(
+    ("written", "reaches", "known_as"),
+    [
+        ("https://forge.corp/x", "forge.corp", "[forge.corp]:443"),
+        ("https://[::1]:8443/x", "[::1]:8443", "[::1]:8443"),
+        ("ssh://git@forge.corp:2222/x", "forge.corp:2222", "[forge.corp]:2222"),
+        ("git@forge.corp:x", "forge.corp", "forge.corp"),
+        ("/srv/x", None, None),
+    ],
+)
+def test_rules_and_known_hosts_see_the_port_unless_it_is_the_usual_one(
+    written: str, reaches: str | None, known_as: str | None
+) -> None:
+    url = read_repo_url(written)
+    assert url.reaches == reaches
+    assert known_as is None or url.known_as == known_as
 
 
 @pytest.mark.parametrize("written", UNFIT)

@@ -19,6 +19,7 @@ from belayer.codegraph.answers import (
     Risk,
     Symbol,
     Symbols,
+    TestHit,
     Use,
 )
 from belayer.workflows.graph.repositories import Repository
@@ -26,6 +27,7 @@ from belayer.workflows.graph.repositories import Repository
 AnyAnswer = Modules | Endpoints | Symbols | Dependencies | Risk | Impact | Graph
 
 _LEVELS = {"low": "green", "medium": "yellow", "high": "bold red"}
+_SHOWN_REASONS = 3
 _SURE = {"resolved": "green", "inferred": "yellow", "by-name": "bright_black"}
 
 
@@ -152,11 +154,7 @@ def _draw_impact(desk: Desk, answer: Impact) -> None:
             for one in answer.endpoints
         ],
     )
-    _hits(
-        desk,
-        "tests to run, best first",
-        [(one.symbol.id, one.depth, one.confidence, one.why) for one in answer.tests],
-    )
+    _tests(desk, answer.tests)
     if answer.truncated:
         desk.screen.warn("There is more; see it with a larger --limit.")
 
@@ -169,6 +167,22 @@ def _hits(desk: Desk, title: str, hits: Sequence[tuple[str, int, str, Sequence[L
     for name, depth, confidence, why in hits:
         table.add_row(
             Text(safe_line(name)), str(depth), Text(confidence, style=_SURE[confidence]), Text(_because(why))
+        )
+    desk.screen.draw(table)
+
+
+def _tests(desk: Desk, tests: Sequence[TestHit]) -> None:
+    if not tests:
+        return
+    desk.screen.say()
+    table = _table("TESTS TO RUN, BEST FIRST", "FAR", "SURE", "SCORE", "BECAUSE")
+    for one in tests:
+        table.add_row(
+            Text(safe_line(one.symbol.id)),
+            str(one.depth),
+            Text(one.confidence, style=_SURE[one.confidence]),
+            f"{one.score:.1f}",
+            Text(" ".join(safe_line(reason.text) for reason in one.reasons[:_SHOWN_REASONS])),
         )
     desk.screen.draw(table)
 

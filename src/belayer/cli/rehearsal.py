@@ -10,7 +10,7 @@ from belayer.execution.policy import Call, rule_on
 from belayer.tools.toolbox import Toolbox
 from belayer.vocabulary.errors import BelayerError
 from belayer.vocabulary.events.event import Json, Mode
-from belayer.vocabulary.rules import Rule, Verdict
+from belayer.vocabulary.rules import Rule
 from belayer.workflows.plan.check import CheckedPlan
 from belayer.workflows.plan.plan import Fallback, PlanStep
 from belayer.workflows.plan.template import Scope, references, render
@@ -76,8 +76,6 @@ def _ruled(
         return "open", f"depends on what {', '.join(needed)} gives"
     try:
         tool, given = tools.resolve(call.tool, _filled(plan, call))
-        if tool.conduct is not None:
-            return Verdict.ALLOW.value, "waits for a person or a time; does nothing itself"
         ruling = rule_on(Call(tool.name, tool.effect, tool.reach(tool.read(given))), rules)
     except BelayerError as error:
         return "open", error.detail

@@ -88,9 +88,20 @@ class ModuleHit(Answer):
     why: tuple[Link, ...]
 
 
+class TestReason(Answer):
+    """One thing that speaks for running a test: how many points it gives, and the sentence for a person."""
+
+    __test__ = False
+
+    factor: Literal["distance", "share", "name", "words", "history", "imports"]
+    points: float
+    text: str
+
+
 class TestHit(Answer):
     """A test to run. `reaches` counts the changed things it comes to; `is_named_after` says that its file or name is
-    made of theirs (test_cart for cart). Best first."""
+    made of theirs (test_cart for cart). `score` is the sum of its reasons' points; the second and later tests of a file
+    stand a little further down than their scores. Best first."""
 
     __test__ = False
 
@@ -99,6 +110,8 @@ class TestHit(Answer):
     confidence: Sureness
     reaches: int
     is_named_after: bool
+    score: float
+    reasons: tuple[TestReason, ...]
     why: tuple[Link, ...]
 
 

@@ -22,7 +22,7 @@ def main() -> None:
     _only_this_part()
     _limit()
     gc.disable()
-    from belayer.codegraph.making import Job, make  # noqa: PLC0415 - importable only now
+    from belayer.codegraph.making import Job, look_ahead, make  # noqa: PLC0415 - importable only now
     from belayer.codegraph.shelf import Kept  # noqa: PLC0415
 
     kept = Kept()
@@ -44,6 +44,7 @@ def main() -> None:
             _say({"failed": "error", "what": traceback.format_exc(limit=-8)})
         else:
             _say({"built": built})
+            look_ahead(kept)
         gc.collect()
         gc.freeze()  # what is kept has no cycles: nobody need look through it again
 

@@ -1,17 +1,21 @@
-"""How often files changed lately, from a repository's history. The repository is hostile: git runs with a directory of
-ours and only its objects, so its configuration, hooks, attributes and replacements are never read."""
+"""How often files changed lately, and which changed together, from a repository's history. The repository is hostile:
+git runs with a directory of ours and only its objects, so its configuration, hooks, attributes and replacements are
+never read."""
 
 import asyncio
+import math
 import os
 import re
 import shutil
 import signal
+import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SHA256 = 64
@@ -22,6 +26,12 @@ _MOST_OUTPUT = 64 * 1024 * 1024
 _SECONDS = 30.0
 _YEAR = 365 * 24 * 3600
 _MOST_COMMITS = 20_000
+# Commits that are looked through for what changed together. One of many files says nothing: a licence, a new formatter.
+_REMEMBERED = 3_000
+_MOST_FILES = 50
+# Each commit counts a little less than the one after it; those that would count for almost nothing are not looked at.
+_FADING = 0.98
+_LOOKED_AT = 300
 _MARK = b"\x01"
 
 
@@ -47,32 +57,86 @@ def history_of(git: Path) -> History | None:
     return History((git / "objects").absolute(), head, shallow)
 
 
-async def churn(history: History) -> Mapping[str, int] | None:
-    """How many commits touched each file in the year before the last one; None if git cannot say."""
+class Shared(NamedTuple):
+    """How many commits changed a file together with others; `weight` counts a commit for less, the older and larger."""
+
+    commits: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a history tells: how many commits touched each file in the year before the last one; what changed together.
+
+    `commits` has the files of the newest commits, the newest first.
+    """
+
+    touched: Mapping[str, int]
+    commits: Sequence[Sequence[str]]
+    _of_path: dict[str, list[int]] = field(init=False, repr=False, default_factory=dict[str, list[int]])
+
+    def __post_init__(self) -> None:
+        for number, names in enumerate(self.commits):
+            for name in names:
+                self._of_path.setdefault(name, []).append(number)
+
+    def together(self, paths: Collection[str]) -> Mapping[str, Shared]:
+        """The files that changed in the same commits as one of these."""
+        numbers = sorted({number for path in paths for number in self._of_path.get(path, ())})[:_LOOKED_AT]
+        counts: Counter[str] = Counter()
+        weights: dict[str, float] = {}
+        for age, number in enumerate(numbers):
+            names = self.commits[number]
+            weight = _FADING**age / math.log2(1 + len(names))
+            counts.update(names)
+            for name in names:
+                weights[name] = weights.get(name, 0.0) + weight
+        return {name: Shared(counts[name], weight) for name, weight in weights.items() if name not in paths}
+
+
+async def changes(history: History) -> Changes | None:
+    """What the history tells; None if git cannot say."""
     git = shutil.which("git", path="/usr/local/bin:/usr/bin:/bin")
     if git is None:
         return None
     with tempfile.TemporaryDirectory(prefix="belayer-git-") as folder:
         environment = _prepared(Path(folder), history)
-        last = await _run(
-            [git, "log", "-1", "--format=%ct", "--end-of-options", history.head, "--"], environment
-        )
-        if last is None or not last.strip().isdigit():
+        log = [git, "log", "--no-renames", "--no-merges", "--no-ext-diff", "--no-textconv"]
+        log += ["--name-only", "-z", "--format=%x01%ct"]
+        last = [git, "log", "-1", "--format=%ct", "--end-of-options", history.head, "--"]
+        now = await _run(last, environment)
+        if now is None or not now.strip().isdigit():
             return None
-        log = [git, "log", "--no-renames", "--no-merges", "--name-only", "-z", "--format=%x01"]
-        since = [
-            f"--since={int(last) - _YEAR}",
-            f"--max-count={_MOST_COMMITS}",
-            "--no-ext-diff",
-            "--no-textconv",
-        ]
-        told = await _run([*log, *since, "--end-of-options", history.head, "--"], environment)
-    return None if told is None else _counted(told)
+        since = int(now) - _YEAR
+        told = await _run(
+            [*log, f"--max-count={_REMEMBERED}", "--end-of-options", history.head, "--"], environment
+        )
+        if told is None:
+            return None
+        newest = _commits(told)
+        year = newest
+        if len(newest) >= _REMEMBERED and newest[-1].at >= since:
+            limits = [f"--since={since}", f"--max-count={_MOST_COMMITS}"]
+            more = await _run([*log, *limits, "--end-of-options", history.head, "--"], environment)
+            year = newest if more is None else _commits(more)
+    touched = Counter(name for commit in year if commit.at >= since for name in commit.names)
+    return Changes(touched, [commit.names for commit in newest if 1 < len(commit.names) <= _MOST_FILES])
 
 
-def _counted(told: bytes) -> Mapping[str, int]:
-    names = (name.strip(b"\n") for name in told.split(b"\0"))
-    return Counter(os.fsdecode(name) for name in names if name and name != _MARK)
+class _Commit(NamedTuple):
+    at: int
+    names: list[str]
+
+
+def _commits(told: bytes) -> list[_Commit]:
+    """The commits that a log tells of: a mark and the time, then the files, all with a zero byte at their end."""
+    commits: list[_Commit] = []
+    for piece in told.split(b"\0"):
+        if piece.startswith(_MARK) and piece[1:].isdigit():
+            commits.append(_Commit(int(piece[1:]), []))
+        elif commits and (name := piece.strip(b"\n")):
+            commits[-1].names.append(sys.intern(os.fsdecode(name)))
+    return commits
 
 
 def _head(git: Path) -> str | None:

@@ -79,13 +79,14 @@ def search(
 def needed(graph: Snapshot, start: Ints) -> Flags:
     """Everything that the start needs, however far away: a search that asks neither how nor how surely."""
     seen = np.zeros(graph.size, np.bool_)
-    frontier, overrides = start, allowed((Relation.OVERRIDES,))
+    frontier, out, table = start, graph.outgoing, allowed(CARRYING)
+    overriding, overridden = _overrides(graph)
     while len(frontier):
         seen[frontier] = True
-        found = graph.outgoing.other[edges_of(graph.outgoing, frontier, allowed(CARRYING))[0]]
-        overriding = graph.incoming.other[edges_of(graph.incoming, frontier, overrides)[0]]
+        places, _ = _edges(out, frontier)
         new = np.zeros(graph.size, np.bool_)
-        new[found] = new[overriding] = True
+        new[out.other[places[table[out.code[places]]]]] = True
+        new[overriding[seen[overridden]]] = True
         frontier = np.flatnonzero(new & ~seen).astype(np.int32)
     return seen
 
@@ -121,20 +122,25 @@ def within(graph: Snapshot, nodes: Sequence[int]) -> Ints:
 
 def edges_of(side: Side, nodes: Ints, table: Flags) -> tuple[Ints, Ints]:
     """The places in `side` of all edges of the nodes that the table allows, and the node that each belongs to."""
-    starts = side.start[nodes]
-    counts = side.start[nodes + 1] - starts
-    total = int(counts.sum())
-    if not total:
-        return np.zeros(0, np.int32), np.zeros(0, np.int32)
-    ends = np.cumsum(counts, dtype=np.int32)
-    places = np.arange(total, dtype=np.int32) + np.repeat(starts - ends + counts, counts)
+    places, counts = _edges(side, nodes)
     fits = table[side.code[places]]
     return places[fits], np.repeat(nodes, counts)[fits]
 
 
+def _edges(side: Side, nodes: Ints) -> tuple[Ints, Ints]:
+    """The places in `side` of all edges of the nodes, and how many each of these has."""
+    starts = side.start[nodes]
+    counts = side.start[nodes + 1] - starts
+    ends = np.cumsum(counts, dtype=np.int32)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int32) + np.repeat(starts - ends + counts, counts), counts
+
+
 @once_per_snapshot
-def _has_overrides(graph: Snapshot) -> bool:
-    return bool(np.any(allowed((Relation.OVERRIDES,))[graph.code]))
+def _overrides(graph: Snapshot) -> tuple[Ints, Ints]:
+    """Which methods override, and which are overridden by them."""
+    edges = np.flatnonzero(allowed((Relation.OVERRIDES,))[graph.code])
+    return graph.source[edges], graph.target[edges]
 
 
 def _other_end(graph: Snapshot, edge: int, node: int) -> int:
@@ -150,7 +156,7 @@ class _Search:
         self._carrying = allowed(CARRYING, least)
         self._dispatched = allowed(_DISPATCHED, least)
         self._overrides = allowed((Relation.OVERRIDES,), least)
-        self._may_dispatch = least <= Confidence.INFERRED and _has_overrides(graph)
+        self._may_dispatch = least <= Confidence.INFERRED and len(_overrides(graph)[0]) > 0
         self.depth = np.full(graph.size, UNSEEN, np.uint8)
         self.confidence = np.zeros(graph.size, np.uint8)
         self.via = np.full(graph.size, -1, np.int32)

@@ -1,7 +1,7 @@
 """A repository's graph to ask questions of. Cheap to hold open: it loads what changed when it is asked again."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -18,7 +18,7 @@ from belayer.codegraph.answers import (
     Symbols,
 )
 from belayer.codegraph.build import Builder, Built, OnProgress
-from belayer.codegraph.churn import History, churn, history_of
+from belayer.codegraph.churn import Changes, History, changes, history_of
 from belayer.codegraph.closure import search, within
 from belayer.codegraph.endpoints import endpoints
 from belayer.codegraph.graph import Confidence
@@ -43,7 +43,7 @@ class CodeGraph:
         self._builder = Builder(folder, store, is_commit=is_commit)
         self._turn = asyncio.Lock()
         self._history: History | None = None
-        self._churn: Mapping[str, int] | None = None
+        self._changes: Changes | None = None
 
     @classmethod
     async def open(
@@ -76,24 +76,24 @@ class CodeGraph:
         limit: int = 100,
     ) -> Impact:
         """What a change of the targets reaches, or what they need."""
-        commits = await self._commits()
+        past = await self._past()
 
         def answered(state: State) -> Impact:
             asked = Asked(
                 _nodes(state, targets), min(max(depth, 0), _DEEPEST), direction, least, _most(limit)
             )
-            return impact(state.graph, asked, commits)
+            return impact(state.graph, asked, past)
 
         return await self._ask(answered)
 
     async def risk(self, targets: Sequence[str]) -> Risk:
         """How much can go wrong when the targets change."""
-        commits = await self._commits()
+        past = await self._past()
 
         def answered(state: State) -> Risk:
             nodes = _nodes(state, targets)
             start = within(state.graph, nodes)
-            return assess(state.graph, nodes, start, search(state.graph, start, RISK_DEPTH), commits)
+            return assess(state.graph, nodes, start, search(state.graph, start, RISK_DEPTH), past)
 
         return await self._ask(answered)
 
@@ -147,14 +147,13 @@ class CodeGraph:
             state = await asyncio.to_thread(self._loaded.newest)
         return await asyncio.to_thread(question, state)
 
-    async def _commits(self) -> Callable[[str], int | None]:
-        """How many commits touched a file; counted once per commit that is checked out."""
+    async def _past(self) -> Changes | None:
+        """What the history tells; read once per commit that is checked out."""
         history = await asyncio.to_thread(history_of, self._git_dir)
         if history != self._history:
-            self._churn = await churn(history) if history is not None else None
+            self._changes = await changes(history) if history is not None else None
             self._history = history
-        counts = self._churn
-        return (lambda _path: None) if counts is None else (lambda path: counts.get(path, 0))
+        return self._changes
 
 
 def _nodes(state: State, targets: Sequence[str]) -> list[int]:

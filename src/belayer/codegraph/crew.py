@@ -72,8 +72,8 @@ def _stop(_number: int, _frame: object) -> None:
 class _Worker:
     """One process, as its parent sees it."""
 
-    def __init__(self, pid: int, pipe: int, place: int) -> None:
-        self.pid, self.pipe, self.place = pid, pipe, place
+    def __init__(self, pid: int, pipe: int, place: int, home: int) -> None:
+        self.pid, self.pipe, self.place, self.home = pid, pipe, place, home
         self.received = bytearray()
         self.task, self.since = _NOTHING, time.monotonic()
         self.is_stuck = False
@@ -88,15 +88,17 @@ class _Crew:
         self._workers: dict[int, _Worker] = {}
         self._open = set(range(len(tasks)))
         self._struck: set[int] = set()
-        self._queue, feed = os.pipe()
-        os.write(feed, b"".join(_NUMBER.pack(number) for number in range(len(self.batches))))
-        os.close(feed)
+        self._queues: list[int] = []
         # Where each worker says what it is at: a place of its own in memory that survives it.
         self._slots: deque[mmap.mmap] = deque()
 
     def start(self, count: int) -> None:
-        for _ in range(count):
-            self._hire([])
+        """Each worker begins with a run of its own: neighbours have much in common that it then knows already."""
+        run = -(-len(self.batches) // max(count, 1))
+        numbers = range(len(self.batches))
+        self._queues = [_queue(numbers[home * run : (home + 1) * run]) for home in range(count)]
+        for home in range(count):
+            self._hire([], home)
 
     def results(self) -> Iterator[tuple[int, bytes | None]]:
         while self._workers:
@@ -114,9 +116,10 @@ class _Crew:
             os.waitpid(worker.pid, 0)
             os.close(worker.pipe)
         self._workers.clear()
-        os.close(self._queue)
+        for queue in self._queues:
+            os.close(queue)
 
-    def _hire(self, first: list[int]) -> None:
+    def _hire(self, first: list[int], home: int) -> None:
         ear, mouth = os.pipe()
         slot = mmap.mmap(-1, 8)
         slot[:8] = struct.pack("<ii", _NOTHING, _NOTHING)
@@ -124,9 +127,10 @@ class _Crew:
         pid = os.fork()
         if pid == 0:
             os.close(ear)
-            _toil(self._tasks, self._work, self.batches, first, self._queue, mouth, slot)
+            queues = self._queues[home:] + self._queues[:home]
+            _toil(self._tasks, self._work, self.batches, first, queues, mouth, slot)
         os.close(mouth)
-        self._workers[ear] = _Worker(pid, ear, len(self._slots) - 1)
+        self._workers[ear] = _Worker(pid, ear, len(self._slots) - 1, home)
 
     def _hear(self, worker: _Worker) -> Iterator[tuple[int, bytes | None]]:
         piece = os.read(worker.pipe, 1 << 20)
@@ -161,7 +165,7 @@ class _Crew:
             yield task, None
         self._struck.add(task)  # the next one begins with nothing in its memory, so a task gets a second try
         left = [number for number in self._of(batch, task) if number in self._open]
-        self._hire(left)
+        self._hire(left, worker.home)
 
     def _of(self, batch: int, task: int) -> Sequence[int]:
         """The batch's tasks; those that a worker was hired for have no batch, but their own is among them."""
@@ -185,7 +189,7 @@ def _toil(
     work: Callable[[Task], bytes],
     batches: list[range],
     first: list[int],
-    queue: int,
+    queues: list[int],
     mouth: int,
     slot: mmap.mmap,
 ) -> NoReturn:
@@ -203,13 +207,29 @@ def _toil(
                     _say(mouth, said)
             _say(mouth, said)
             slot[:8] = struct.pack("<ii", _NOTHING, _NOTHING)
-            taken = os.read(queue, _NUMBER.size)
-            if not taken:
+            batch = _taken(queues)
+            if batch == _NOTHING:
                 os._exit(0)
-            batch = int.from_bytes(taken, "little", signed=True)
             numbers = batches[batch]
     finally:
         os._exit(1)  # whatever happened, the parent's life is not led twice
+
+
+def _queue(numbers: Sequence[int]) -> int:
+    """A pipe that has these, and then ends; whoever reads takes one."""
+    queue, feed = os.pipe()
+    os.write(feed, b"".join(map(_NUMBER.pack, numbers)))
+    os.close(feed)
+    return queue
+
+
+def _taken(queues: list[int]) -> int:
+    """The next number of the first queue that has one."""
+    for queue in queues:
+        taken = os.read(queue, _NUMBER.size)
+        if taken:
+            return int.from_bytes(taken, "little", signed=True)
+    return _NOTHING
 
 
 def _say(mouth: int, said: bytearray) -> None:

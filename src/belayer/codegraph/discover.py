@@ -8,10 +8,13 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from enum import Enum, auto
+from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from belayer.codegraph.ignore import Ignore, is_ignored
+from belayer.codegraph.ignore import Ignore, ignore_of, is_ignored
 from belayer.codegraph.tracked import Tracked
 
 LARGEST = 1_500_000
@@ -90,9 +93,8 @@ def discover(
         walk.visit(top, "", [], 0)
     finally:
         os.close(top)
-    return Tree(
-        dict(sorted(walk.sources.items())), dict(sorted(walk.manifests.items())), walk.skipped, walk.truncated
-    )
+    sources, manifests = ({path: found[path] for path in sorted(found)} for found in walk.found)
+    return Tree(sources, manifests, walk.skipped, walk.truncated)
 
 
 class Files:
@@ -159,8 +161,8 @@ class _Walk:
     def __init__(
         self, is_source: Callable[[str], bool], is_manifest: Callable[[str], bool], top: int | None
     ) -> None:
-        self.sources: dict[str, Stamp] = {}
-        self.manifests: dict[str, Stamp] = {}
+        self._sources: dict[str, Stamp] = {}
+        self._manifests: dict[str, Stamp] = {}
         self.skipped: Counter[str] = Counter()
         self.truncated = False
         self._is_source, self._is_manifest = is_source, is_manifest
@@ -168,6 +170,11 @@ class _Walk:
         self._tracked: Tracked | None = None
         self._half: list[str] = []  # ignored folders in which git keeps something
         self._seen = self._bytes = 0
+
+    @property
+    def found(self) -> tuple[dict[str, Stamp], dict[str, Stamp]]:
+        """The sources and the manifests."""
+        return self._sources, self._manifests
 
     def visit(self, folder: int, above: str, ignores: list[tuple[str, Ignore]], level: int) -> None:
         """Take what the folder holds, and the folders in it; `above` is its path with a slash, or nothing."""
@@ -179,14 +186,15 @@ class _Walk:
         if self._top is not None and ".gitignore" in names and (ignore := _ignore_of(folder)) is not None:
             ignores = [(above, ignore), *ignores]
         for entry in entries:
-            if _is_odd(entry.name):
+            sort = _sort_of(entry.name, self._is_source, self._is_manifest)
+            if sort is _Sort.ODD:
                 self.skipped["odd name"] += 1
             elif entry.is_symlink():
                 self.skipped["symlink"] += 1
             elif entry.is_dir(follow_symlinks=False):
                 self._enter(folder, entry.name, above, names, ignores, level)
-            elif (is_source := self._is_source(entry.name)) or self._is_manifest(entry.name):
-                self._take(entry, above + entry.name, ignores, is_source=is_source)
+            elif sort is not _Sort.OTHER:
+                self._take(entry, above + entry.name, ignores, sort)
 
     def _entries(self, folder: int) -> list[os.DirEntry[str]]:
         entries: list[os.DirEntry[str]] = []
@@ -197,7 +205,7 @@ class _Walk:
                     break
                 self._seen += 1
                 entries.append(entry)
-        entries.sort(key=lambda entry: entry.name)
+        entries.sort(key=attrgetter("name"))
         return entries
 
     def _enter(
@@ -216,7 +224,7 @@ class _Walk:
             reason = "ignored"
         if reason is not None:
             self.skipped[reason] += 1
-        elif level + 1 >= MOST_LEVELS or len(self.sources) >= MOST_FILES:
+        elif level + 1 >= MOST_LEVELS or len(self._sources) >= MOST_FILES:
             self.truncated = True
         else:
             self._go_down(folder, name, f"{above}{name}/", ignores, level + 1)
@@ -250,10 +258,10 @@ class _Walk:
             os.close(inner)
 
     def _take(
-        self, entry: os.DirEntry[str], path: str, ignores: list[tuple[str, Ignore]], *, is_source: bool
+        self, entry: os.DirEntry[str], path: str, ignores: list[tuple[str, Ignore]], sort: "_Sort"
     ) -> None:
-        reason = _named_like(entry.name) if is_source else None
-        if reason is None and self._is_ignored(path, ignores, folder=False):
+        reason = _REASONS.get(sort)
+        if reason is None and ignores and self._is_ignored(path, ignores, folder=False):
             reason = "ignored"
         try:
             state = entry.stat(follow_symlinks=False)
@@ -265,11 +273,34 @@ class _Walk:
             reason = "huge"
         if reason is not None:
             self.skipped[reason] += 1
-        elif len(self.sources) >= MOST_FILES or self._bytes + state.st_size > MOST_BYTES:
+        elif len(self._sources) >= MOST_FILES or self._bytes + state.st_size > MOST_BYTES:
             self.truncated = True
         else:
             self._bytes += state.st_size
-            (self.sources if is_source else self.manifests)[path] = Stamp.of(state)
+            (self._manifests if sort is _Sort.MANIFEST else self._sources)[path] = Stamp.of(state)
+
+
+class _Sort(Enum):
+    """What a name says of a file."""
+
+    SOURCE = auto()
+    MANIFEST = auto()
+    MINIFIED = auto()
+    GENERATED = auto()
+    ODD = auto()
+    OTHER = auto()
+
+
+_REASONS = {_Sort.MINIFIED: "minified", _Sort.GENERATED: "generated"}
+
+
+@lru_cache(1 << 16)
+def _sort_of(name: str, is_source: Callable[[str], bool], is_manifest: Callable[[str], bool]) -> _Sort:
+    if _is_odd(name):
+        return _Sort.ODD
+    if is_source(name):
+        return _named_like(name)
+    return _Sort.MANIFEST if is_manifest(name) else _Sort.OTHER
 
 
 def _ignore_of(folder: int) -> Ignore | None:
@@ -277,7 +308,7 @@ def _ignore_of(folder: int) -> Ignore | None:
         descriptor = os.open(".gitignore", _FILE, dir_fd=folder)
         try:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return Ignore(_all_of(descriptor, LARGEST))
+                return ignore_of(_all_of(descriptor, LARGEST))
         finally:
             os.close(descriptor)
     return None
@@ -299,8 +330,8 @@ def _left_out(name: str, beside: set[str]) -> str | None:
     return None
 
 
-def _named_like(name: str) -> str | None:
+def _named_like(name: str) -> _Sort:
     lowered = name.lower()
     if lowered.endswith(_MINIFIED_NAMES):
-        return "minified"
-    return "generated" if lowered.endswith(_GENERATED_NAMES) else None
+        return _Sort.MINIFIED
+    return _Sort.GENERATED if lowered.endswith(_GENERATED_NAMES) else _Sort.SOURCE

@@ -2,12 +2,14 @@
 many stars must not take for ever."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import re2
 
 _MOST_BYTES = 512 * 1024
 _MOST_PATTERNS = 10_000
 _AT_ONCE = 100
+_MOST_SAID = 20_000
 
 _QUIETLY = re2.Options()
 _QUIETLY.log_errors = False
@@ -29,12 +31,28 @@ class Ignore:
         self._for_files = [(keeps, found) for keeps, run in runs if (found := _compiled(run, folders=False))]
         self._for_folders = [(keeps, found) for keeps, run in runs if (found := _compiled(run, folders=True))]
 
+        self._said: dict[tuple[str, bool], bool | None] = {}
+
     def says(self, path: str, *, folder: bool) -> bool | None:
         """Whether the path is ignored, as the last pattern that fits has it; None if none does."""
+        asked = path, folder
+        if asked not in self._said:
+            if len(self._said) >= _MOST_SAID:
+                self._said.clear()
+            self._said[asked] = self._say(path, folder=folder)
+        return self._said[asked]
+
+    def _say(self, path: str, *, folder: bool) -> bool | None:
         for keeps, patterns in self._for_folders if folder else self._for_files:
             if any(pattern.fullmatch(path) for pattern in patterns):
                 return not keeps
         return None
+
+
+@lru_cache(64)
+def ignore_of(text: bytes) -> Ignore:
+    """The rules that a .gitignore of this text has, and had the last time."""
+    return Ignore(text)
 
 
 def is_ignored(path: str, ignores: Iterable[tuple[str, Ignore]], *, folder: bool) -> bool:

@@ -17,10 +17,12 @@ from belayer.codegraph.answers import (
     Totals,
 )
 from belayer.codegraph.arrays import Flags, Ints, Snapshot, allowed, once_per_snapshot
+from belayer.codegraph.churn import Changes
 from belayer.codegraph.closure import Reached, edges_of, search, way, within
 from belayer.codegraph.endpoints import endpoint
+from belayer.codegraph.evidence import Change
 from belayer.codegraph.graph import Confidence, Kind, Relation
-from belayer.codegraph.risk import RISK_DEPTH, Churn, assess
+from belayer.codegraph.risk import RISK_DEPTH, assess
 from belayer.codegraph.telling import Teller, sureness
 from belayer.codegraph.tests_for import for_tests, ranked_tests
 
@@ -36,15 +38,16 @@ class Asked:
     limit: int
 
 
-def impact(graph: Snapshot, asked: Asked, churn: Churn) -> Impact:
+def impact(graph: Snapshot, asked: Asked, past: Changes | None = None) -> Impact:
     """The impact of changing the targets (or what they need), nearest and surest first."""
     start = within(graph, asked.targets)
     depth = max(asked.depth, RISK_DEPTH) if asked.direction == "dependents" else RISK_DEPTH
     changed = search(graph, start, depth, asked.least, further=for_tests(graph, asked.limit))
     teller = Teller(graph)
     found = _Found(graph, asked, start, changed, teller)
-    tests = ranked_tests(graph, asked.targets, start, changed, asked.limit, asked.least, teller)
-    risk = assess(graph, asked.targets, start, changed, churn)
+    change = Change(asked.targets, start, changed, asked.least)
+    tests = ranked_tests(graph, change, past, asked.limit, teller)
+    risk = assess(graph, asked.targets, start, changed, past)
     return found.told(tests, risk)
 
 

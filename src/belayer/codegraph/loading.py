@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from belayer.codegraph.arrays import Part, Snapshot, part_of, put_together
+from belayer.codegraph.arrays import Snapshot
 from belayer.codegraph.packing import Damaged
-from belayer.codegraph.store import FileRow, GraphStore, OtherFormat
+from belayer.codegraph.rows import NO_ROWS, Rows, part_of, put_together
+from belayer.codegraph.store import GraphStore, OtherFormat
 from belayer.codegraph.targets import Targets
 from belayer.vocabulary.errors import CorruptGraph, GraphMissing
 
@@ -25,7 +26,10 @@ class Loaded:
         self._store: GraphStore | None = None
         self._file: tuple[int, int] | None = None
         self._version: tuple[int, int] | None = None
-        self._parts: dict[int, tuple[int, Part]] = {}
+        self._loaded: dict[
+            int, tuple[int, str]
+        ] = {}  # of each file that was, when it was linked, and its path
+        self._rows = NO_ROWS
         self._state: State | None = None
 
     def newest(self) -> State:
@@ -66,27 +70,27 @@ class Loaded:
         return self._state
 
     def _read(self, store: GraphStore) -> State:
-        rows = {row.number: row for row in store.files().values() if row.linked}
-        self._parts = {
-            number: kept for number, kept in self._parts.items() if _is_kept(rows.get(number), kept)
+        linked = store.linked()
+        kept = {number: known for number, known in self._loaded.items() if linked.get(number) == known[0]}
+        missing = linked.keys() - kept.keys()
+        if self._state is not None and not missing and len(kept) == len(self._loaded):
+            return self._state
+        parts: dict[str, Rows | None] = {
+            path: None for number, (_, path) in self._loaded.items() if number not in kept
         }
-        missing = [number for number in rows if number not in self._parts]
-        wanted = None if len(missing) > len(rows) // 2 else missing
-        for number, nodes, edges in store.links(wanted):
-            if number in rows and number not in self._parts:
-                row = rows[number]
-                self._parts[number] = row.linked, part_of(row.path, row.language, row.state, nodes, edges)
-        graph = put_together({number: part for number, (_, part) in self._parts.items()})
+        for part in store.parts(None if len(missing) > len(linked) // 2 else missing):
+            if part.number in missing:
+                parts[part.path] = part_of(*part[1:])
+                kept[part.number] = linked[part.number], part.path
+        if len(kept) != len(linked):
+            raise Damaged("a row is missing")
+        rows = self._rows.with_parts(parts)
+        graph = put_together(rows)
+        self._loaded, self._rows = kept, rows
         return State(graph, Targets(graph))
 
     def _forget(self) -> None:
         if self._store is not None:
             self._store.close()
         self._store, self._file, self._version, self._state = None, None, None, None
-        self._parts = {}
-
-
-def _is_kept(row: FileRow | None, kept: tuple[int, Part]) -> bool:
-    return (
-        row is not None and row.linked == kept[0] and row.state == kept[1].state and row.path == kept[1].path
-    )
+        self._loaded, self._rows = {}, NO_ROWS

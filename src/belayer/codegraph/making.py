@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib import import_module
@@ -22,7 +23,7 @@ from belayer.codegraph.facts import Facts, unpack
 from belayer.codegraph.languages.catalog import LANGUAGES, language_of
 from belayer.codegraph.link.linker import Linker
 from belayer.codegraph.numbering import Numbering, put_links
-from belayer.codegraph.packing import Damaged, loosen
+from belayer.codegraph.packing import Damaged, loose, loosen
 from belayer.codegraph.reading import Reading, is_settled, read, read_manifest
 from belayer.codegraph.shelf import HAS_FACTS, Kept, Shelf
 from belayer.codegraph.store import FileRow, GraphStore, OtherFormat, fresh_store
@@ -64,18 +65,22 @@ class Job(NamedTuple):
 def make(job: Job) -> dict[str, Any]:
     """Build or update the graph; what came of it (see build.Built)."""
     began = time.monotonic()
+    kept = job.kept or Kept()
     try:
-        store = _existing(job.place)
-    except FileNotFoundError:
-        report = _afresh(job, None)
-    except OtherFormat:
-        report = _afresh(job, "the store was made by another version")
-    except Damaged:
-        report = _afresh(job, "the store was damaged")
-    else:
-        report = _updated(store, job)
+        report = _made(job, kept)
+    finally:
+        if job.kept is None:
+            kept.forget()
     report["seconds"] = time.monotonic() - began
     return report
+
+
+def look_ahead(kept: Kept) -> None:
+    """For a process that stays: get ready for the next update, now that nobody waits for this one."""
+    if len(kept.files) > _MANY:
+        import_module("numpy")
+    with suppress(Exception):  # whatever it is, the next update meets it and says so
+        kept.look_ahead()
 
 
 def is_source(name: str) -> bool:
@@ -100,47 +105,55 @@ def maker() -> str:
     return digest.hexdigest()
 
 
-def _existing(place: Path) -> GraphStore:
-    store = GraphStore.open(place)
+def _made(job: Job, kept: Kept) -> dict[str, Any]:
     try:
+        store = kept.opened(job.place)
         if store.meta("maker") != maker():
             raise OtherFormat
-    except BaseException:
-        store.close()
-        raise
-    return store
+    except FileNotFoundError:
+        return _afresh(job, kept, None)
+    except OtherFormat:
+        return _afresh(job, kept, "the store was made by another version")
+    except Damaged:
+        return _afresh(job, kept, "the store was damaged")
+    try:
+        return _updated(job, kept, store)
+    except Damaged:
+        return _afresh(job, kept, "the store was damaged")
 
 
-def _afresh(job: Job, why: str | None) -> dict[str, Any]:
-    with fresh_store(job.place) as store:
-        store.set_meta({"maker": maker(), "generation": time.time_ns()})
-        report = _Making(job, store, is_new=True).run()
-        job.tell("store", 0, 1)
-    report["rebuilt"] = why
+def _updated(job: Job, kept: Kept, store: GraphStore) -> dict[str, Any]:
+    with store.change():
+        changes = kept.refresh(store)
+        report = _Making(job, store, kept, is_new=False).run()
+    kept.trust(changes)
     return report
 
 
-def _updated(store: GraphStore, job: Job) -> dict[str, Any]:
+def _afresh(job: Job, kept: Kept, why: str | None) -> dict[str, Any]:
+    kept.forget()
     try:
-        with store.change():
-            return _Making(job, store, is_new=False).run()
-    except Damaged:
-        store.close()
-        return _afresh(job, "the store was damaged")
+        with fresh_store(job.place) as store:
+            store.set_meta({"maker": maker(), "generation": time.time_ns()})
+            report = _Making(job, store, kept, is_new=True).run()
+            job.tell("store", 0, 1)
     finally:
-        store.close()
+        kept.forget()
+    report["rebuilt"] = why
+    return report
 
 
 class _Making:
     """One build or update, inside the store's transaction."""
 
-    def __init__(self, job: Job, store: GraphStore, *, is_new: bool) -> None:
+    def __init__(self, job: Job, store: GraphStore, kept: Kept, *, is_new: bool) -> None:
         self._job, self._store, self._is_new = job, store, is_new
         # Whoever looks has the store to itself, so an older look never undoes a newer one.
         self._tree = job.look()
-        self._files = store.files()
+        self._files = kept.files
         self._next_file = 1 + max((row.number for row in self._files.values()), default=0)
-        self._shelf = Shelf(store, None if is_new else job.place, self._files, job.kept or Kept())
+        self._kept = kept
+        self._shelf = Shelf(store, None if is_new else job.place, kept)
         self._parsed = 0
 
     def run(self) -> dict[str, Any]:
@@ -195,47 +208,44 @@ class _Making:
             self._put(known._replace(stamp=reading.stamp, read_at=reading.read_at))
             return
         self._parsed += reading.state in HAS_FACTS
-        number = known.number if known is not None else self._new_number()
         old = self._old_facts(path)
-        if reading.state in HAS_FACTS:
-            if old is None or unpack(reading.facts) != old or (known and known.state == "unlinked"):
-                before[path] = old
-            self._store.put_content(number, reading.facts, reading.words)
-            self._shelf.put(path, reading.facts, reading.words, reading.digest)
-        elif known is not None:
-            self._forget_contents(path, old, before)
-        kept = known if known is not None and reading.state in HAS_FACTS else None
-        self._put(
-            FileRow(
-                number,
-                path,
-                is_manifest=False,
-                stamp=reading.stamp,
-                read_at=reading.read_at,
-                digest=reading.digest,
-                state=reading.state,
-                language=reading.language,
-                linked=kept.linked if kept else 0,
-                nodes=kept.nodes if kept else 0,
-                edges=kept.edges if kept else 0,
-            )
+        row = FileRow(
+            known.number if known is not None else self._new_number(),
+            path,
+            is_manifest=False,
+            stamp=reading.stamp,
+            read_at=reading.read_at,
+            digest=reading.digest,
+            state=reading.state,
+            language=reading.language,
         )
+        if reading.state in HAS_FACTS:
+            if old is None or self._unpacked(reading) != old or (known and known.state == "unlinked"):
+                before[path] = old
+            self._shelf.put(row, reading.facts, reading.words)
+            if known is not None:
+                row = row._replace(linked=known.linked, nodes=known.nodes, edges=known.edges)
+        elif known is not None:
+            self._forget_contents(known, old, before)
+        self._put(row)
 
     def _old_facts(self, path: str) -> Facts | None:
         return None if self._is_new else self._shelf.facts(path)
 
-    def _forget(self, path: str, before: dict[str, Facts | None]) -> None:
-        row = self._files.pop(path)
-        self._forget_contents(path, self._old_facts(path), before, row)
-        self._store.remove(row.number)
+    def _unpacked(self, reading: Reading) -> Facts:
+        facts = unpack(reading.facts)
+        self._kept.put(reading.path, reading.digest, facts, len(reading.facts))
+        return facts
 
-    def _forget_contents(
-        self, path: str, old: Facts | None, before: dict[str, Facts | None], row: FileRow | None = None
-    ) -> None:
+    def _forget(self, path: str, before: dict[str, Facts | None]) -> None:
+        self._forget_contents(self._files[path], self._old_facts(path), before)
+        self._store.remove(self._files.pop(path).number)
+
+    def _forget_contents(self, row: FileRow, old: Facts | None, before: dict[str, Facts | None]) -> None:
         if old is not None:
-            before[path] = old
-        self._shelf.remove(path)
-        self._store.remove_contents((row or self._files[path]).number)
+            before[row.path] = old
+        self._shelf.remove(row.path)
+        self._store.remove_contents(row.number)
 
     def _read_manifests(self) -> bool:
         """Read every manifest that may have changed; whether one did."""
@@ -264,8 +274,7 @@ class _Making:
         self._put(row)
         if known is not None and known.digest == reading.digest:
             return False
-        self._store.put_content(number, reading.facts, b"")
-        self._shelf.put_manifest(reading.path, reading.facts)
+        self._shelf.put_manifest(row, reading.facts)
         return True
 
     def _link(self, before: Mapping[str, Facts | None], old_manifests: Mapping[str, str]) -> set[str]:
@@ -275,13 +284,9 @@ class _Making:
         if self._is_new:
             paths = set(self._shelf.paths())
         else:
-            paths = linker.affected(before, old_manifests, self._memories())
+            paths = linker.affected(before, old_manifests, self._shelf.memories())
         self._write_links(linker, sorted(paths))
         return paths
-
-    def _memories(self) -> Iterable[tuple[str, bytes]]:
-        paths = {row.number: path for path, row in self._files.items()}
-        return [(paths[number], memory) for number, memory in self._store.memories() if number in paths]
 
     def _write_links(self, linker: Linker, paths: list[str]) -> None:
         numbering = Numbering(self._store, self._files, is_new=self._is_new)
@@ -291,6 +296,7 @@ class _Making:
             return loosen(*next(iter(linker.link([path]))))
 
         if len(paths) > _FEW:
+            linker.arrange()
             found = self._shared(paths, _careful(link), _LINK_AT_ONCE)
         else:
             found = do_here(paths, _careful(link), patience=_PATIENCE)
@@ -307,8 +313,9 @@ class _Making:
         if packed and state == "unlinked":
             facts = self._shelf.facts(path)
             state = "broken" if facts is not None and facts.is_broken else ""
-        packed = packed or loosen(path, (), (), b"")
-        nodes, edges = put_links(self._store, row.number, path, packed, numbering)
+        found = loose(packed or loosen(path, (), (), b""))
+        nodes, edges = put_links(self._store, row.number, path, found, numbering)
+        self._shelf.remember(path, found.memory)
         self._put(row._replace(state=state, linked=generation, nodes=nodes, edges=edges))
 
     def _shared(

@@ -4,7 +4,7 @@ when the files around it are linked again; a number is never given twice."""
 from array import array
 from collections.abc import Mapping
 
-from belayer.codegraph.packing import EDGE_FIELDS, id_of, loose, pack_edges, pack_nodes, unpack_nodes
+from belayer.codegraph.packing import EDGE_FIELDS, Loose, id_of, pack_edges, pack_nodes, unpack_nodes
 from belayer.codegraph.store import FileRow, GraphStore
 
 
@@ -53,10 +53,9 @@ class Numbering:
 
 
 def put_links(
-    store: GraphStore, number: int, path: str, packed: bytes, numbering: Numbering
+    store: GraphStore, number: int, path: str, found: Loose, numbering: Numbering
 ) -> tuple[int, int]:
-    """Write what linking a file gave (see `loosen`); how many nodes and edges that is."""
-    found = loose(packed)
+    """Write what linking a file gave; how many nodes and edges that is."""
     numbering.know(path)
     numbers = [numbering.of(node_id) for node_id in found.ids]
     nodes = pack_nodes(found.nodes, numbers[: len(found.nodes)])

@@ -1,17 +1,15 @@
 """How much can go wrong when something changes: a sum of a few counted things, each of which tells its share. Pure."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from belayer.codegraph.answers import Level, Reason, Risk
 from belayer.codegraph.arrays import Flags, Ints, Snapshot, allowed, once_per_snapshot
+from belayer.codegraph.churn import Changes
 from belayer.codegraph.closure import CARRYING, Reached, edges_of, needed
 from belayer.codegraph.graph import Kind
-
-Churn = Callable[[str], int | None]
-"""How many commits touched a file lately; None where nobody knows."""
 
 # How far a change is followed; an endpoint may be further away than what is counted as reached.
 RISK_DEPTH = 4
@@ -22,14 +20,16 @@ _FAN_IN, _FAN_OUT, _SPREAD, _ENDPOINTS, _CHURN = (25, 12), (5, 20), (20, 15), (1
 _UNTESTED = 20
 
 
-def assess(graph: Snapshot, targets: Sequence[int], start: Ints, reached: Reached, churn: Churn) -> Risk:
+def assess(
+    graph: Snapshot, targets: Sequence[int], start: Ints, reached: Reached, past: Changes | None
+) -> Risk:
     """The risk of changing the targets; `reached` is what depends on them, RISK_DEPTH references deep or more."""
     reasons = (
         *_fans(graph, start),
         _spread(graph, start, reached),
         _endpoints(graph, reached),
         _untested(graph, start, reached),
-        _churn(graph, targets, churn),
+        _churn(graph, targets, past),
     )
     score = min(round(sum(reason.points for reason in reasons)), 100)
     return Risk(score=score, level=_level(score), reasons=reasons)
@@ -82,12 +82,13 @@ def _spread(graph: Snapshot, start: Ints, reached: Reached) -> Reason:
 
 
 def _endpoints(graph: Snapshot, reached: Reached) -> Reason:
-    count = int(np.count_nonzero(graph.of_kind(Kind.ENDPOINT) & (reached.depth <= RISK_DEPTH)))
+    found = np.flatnonzero(graph.of_kind(Kind.ENDPOINT) & (reached.depth <= RISK_DEPTH))
+    count = int(np.count_nonzero(~graph.tests[graph.first[graph.file[found]]]))
     return Reason(
         factor="endpoints",
         value=count,
         points=_points(count, _ENDPOINTS),
-        text=f"A change reaches {_many(count, 'endpoint', 'endpoints')} in {RISK_DEPTH} references.",
+        text=f"A change reaches {_many(count, 'endpoint', 'endpoints')} in {RISK_DEPTH} references, tests aside.",
     )
 
 
@@ -111,14 +112,12 @@ def covered(graph: Snapshot) -> Flags:
     return needed(graph, np.flatnonzero(graph.tests).astype(np.int32))
 
 
-def _churn(graph: Snapshot, targets: Sequence[int], churn: Churn) -> Reason:
-    counts = [churn(graph.paths[int(graph.file[node])]) for node in targets]
-    known = [count for count in counts if count is not None]
-    if not known:
+def _churn(graph: Snapshot, targets: Sequence[int], past: Changes | None) -> Reason:
+    if past is None or not targets:
         return Reason(
             factor="churn", value=None, points=0.0, text="How often it changes is not known: no history."
         )
-    most = max(known)
+    most = max(past.touched.get(graph.paths[int(graph.file[node])], 0) for node in targets)
     return Reason(
         factor="churn",
         value=most,

@@ -53,6 +53,17 @@ class FileRow(NamedTuple):
     edges: int = 0
 
 
+class StoredPart(NamedTuple):
+    """What came of a file."""
+
+    number: int
+    path: str
+    language: str
+    state: str
+    nodes: bytes
+    edges: bytes
+
+
 class OtherFormat(Exception):
     """The store was made by another version."""
 
@@ -87,7 +98,11 @@ class GraphStore:
 
     def version(self) -> tuple[int, int]:
         """Changes with every commit of anybody."""
-        return self._rows("PRAGMA data_version")[0][0], self.meta("generation") or 0
+        return self.changes_by_others(), self.meta("generation") or 0
+
+    def changes_by_others(self) -> int:
+        """Another number after a commit through another connection."""
+        return self._rows("PRAGMA data_version")[0][0]
 
     def files(self) -> dict[str, FileRow]:
         rows = self._rows(
@@ -103,21 +118,25 @@ class GraphStore:
     def words(self) -> dict[int, bytes]:
         return {number: unsealed(blob) for number, blob in self._rows("SELECT file, words FROM words")}
 
-    def memories(self) -> Iterator[tuple[int, bytes]]:
-        for number, blob in self._connection.execute("SELECT file, memory FROM memories"):
-            yield number, unsealed(blob)
+    def memories(self) -> dict[int, bytes]:
+        return {number: unsealed(blob) for number, blob in self._rows("SELECT file, memory FROM memories")}
 
     def nodes(self, number: int) -> bytes:
         return self._one("SELECT nodes FROM links WHERE file = ?", number)
 
-    def links(self, numbers: Iterable[int] | None = None) -> Iterator[tuple[int, bytes, bytes]]:
-        """(file, nodes, edges) as they were packed; of all files if none are named."""
+    def linked(self) -> dict[int, int]:
+        """When each file was linked, of those that were."""
+        return dict(self._rows("SELECT number, linked FROM files WHERE linked"))
+
+    def parts(self, numbers: Iterable[int] | None = None) -> Iterator[StoredPart]:
+        """What linking these files gave, as it was packed; all that were linked if none are named."""
+        wanted = "SELECT number, path, language, state, links.nodes, links.edges FROM files JOIN links ON file = number"
         if numbers is None:
-            yield from self._connection.execute("SELECT file, nodes, edges FROM links")
+            yield from map(StoredPart._make, self._connection.execute(f"{wanted} WHERE linked"))
             return
         for number in numbers:
-            yield from self._connection.execute(
-                "SELECT file, nodes, edges FROM links WHERE file = ?", (number,)
+            yield from map(
+                StoredPart._make, self._connection.execute(f"{wanted} WHERE number = ?", (number,))
             )
 
     def put_file(self, row: FileRow) -> None:
@@ -231,6 +250,8 @@ def _connected(path: Path) -> sqlite3.Connection:
     connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
     connection.execute("PRAGMA journal_mode = PERSIST")
     connection.execute("PRAGMA synchronous = NORMAL")
+    # Nothing is written before all of a change is there: a forked process that reads meanwhile sees the old state.
+    connection.execute("PRAGMA cache_spill = OFF")
     return connection
 
 

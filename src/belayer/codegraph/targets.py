@@ -1,12 +1,18 @@
-"""What somebody means who names a thing in the graph: an id, a path, a dotted name, or the end of one."""
+"""What somebody means who names a thing in the graph: an id, a path, lines of it, a dotted name, or the end of one."""
+
+import re
+
+import numpy as np
 
 from belayer.codegraph.arrays import Snapshot
+from belayer.codegraph.graph import Kind
 from belayer.codegraph.search import find
 from belayer.codegraph.telling import simple
 from belayer.vocabulary.errors import AmbiguousSymbol, UnknownSymbol
 
 _LONGEST = 1_000
 _SUGGESTED = 8
+_LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?")
 
 
 class Targets:
@@ -18,20 +24,38 @@ class Targets:
         self._by_ending: dict[str, list[int]] | None = None
 
     def nodes(self, target: str) -> list[int]:
-        """The nodes of one thing: more than one for a function with overloads."""
+        """The nodes of one thing: more than one for a function with overloads, or for lines of a file."""
         wanted = target.strip().removeprefix("./")[:_LONGEST]
         node = self._graph.find(wanted)
         if node is not None:
             return [node]
         found = self._named().get(wanted) or self._ending_with(wanted)
+        if not found and (lines := _LINES.fullmatch(wanted)):
+            exact = self._graph.find(lines["path"])
+            module = [exact] if exact is not None else self._only(self._ending_with(lines["path"]), target)
+            first, last = int(lines["first"]), int(lines["last"] or lines["first"])
+            return self._at(int(self._graph.file[module[0]]), first, last)
+        return self._only(found, target)
+
+    def node(self, target: str) -> int:
+        return self.nodes(target)[0]
+
+    def _only(self, found: list[int], target: str) -> list[int]:
         if not found:
             raise self._unknown(target)
         if len({(self._graph.file[node], self._graph.names[node]) for node in found}) > 1:
             raise self._ambiguous(target, found)
         return found
 
-    def node(self, target: str) -> int:
-        return self.nodes(target)[0]
+    def _at(self, file: int, first: int, last: int) -> list[int]:
+        """What stands in these lines of a file: the innermost symbols, and the module for lines that are in none."""
+        graph, members = self._graph, self._graph.members(file)
+        symbols = [node for node in members if graph.of_kind(Kind.CLASS, Kind.FUNCTION, Kind.METHOD)[node]]
+        last = min(last, max(graph.end_lines[node] for node in members))
+        owner = np.full(max(last - first + 1, 1), members.start, np.int32)
+        for node in sorted(symbols, key=graph.lines.__getitem__):  # what begins later stands inside
+            owner[max(graph.lines[node] - first, 0) : max(graph.end_lines[node] - first + 1, 0)] = node
+        return np.unique(owner).tolist()
 
     def _named(self) -> dict[str, list[int]]:
         if self._by_name is None:

@@ -1,213 +1,113 @@
-"""Which tests to run for a change, best first: near, sure, named after what changed, and coming to much of it."""
-
-import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+"""Which tests to run for a change, best first: what speaks for each is weighed, and no file crowds out the others."""
 
 import numpy as np
 
 from belayer.codegraph.answers import TestHit
-from belayer.codegraph.arrays import Flags, Ints, Snapshot, allowed, once_per_snapshot
-from belayer.codegraph.closure import CARRYING, UNSEEN, Further, Reached, edges_of, way
-from belayer.codegraph.graph import Confidence, Kind, Relation
-from belayer.codegraph.telling import Teller, simple, sureness
+from belayer.codegraph.arrays import Bytes, Ints, Snapshot
+from belayer.codegraph.churn import Changes
+from belayer.codegraph.closure import UNSEEN, Further, Reached, way
+from belayer.codegraph.evidence import Change, Evidence, Floats
+from belayer.codegraph.graph import Confidence
+from belayer.codegraph.naming import runs, test_files
+from belayer.codegraph.telling import Teller, sureness
 
 _FURTHEST = 8
-_LOOKED_AT = 3
-_REACH_DEPTH = 3
-_AT_ONCE = 64
-_MEANINGLESS = frozenset({"", "init", "index", "main", "mod", "package"})
-_TEST_AFFIX = re.compile(
-    r"^tests?$|^tests?(?=[_.\-A-Z])|[_.\-](?:tests?|specs?)$|(?<=[a-z0-9])(?:Tests?|Specs?|IT)$"
-)
+# What a file's second test counts for less than its first, its fourth for less than its second, and so on.
+_CROWDING = 1.5
 
 
 def for_tests(graph: Snapshot, enough: int) -> Further:
     """A search for a change goes on until it has come to enough tests: one that is five calls away still runs it."""
-    return Further(_FURTHEST, _runs(graph), enough)
+    return Further(_FURTHEST, runs(graph), enough)
 
 
 def ranked_tests(
-    graph: Snapshot,
-    targets: Sequence[int],
-    start: Ints,
-    reached: Reached,
-    limit: int,
-    least: Confidence,
-    teller: Teller,
+    graph: Snapshot, change: Change, past: Changes | None, limit: int, teller: Teller
 ) -> tuple[tuple[TestHit, ...], int]:
     """The tests to run, and how many were found."""
-    nodes = np.flatnonzero(_runs(graph) & (reached.depth != UNSEEN)).astype(np.int32)
-    names = _names_of(graph, targets)
-    alike = {file for name in _file_names_of(graph, targets) for file in _test_stems(graph).get(name, ())}
-    candidates = _candidates(graph, reached, nodes, alike, limit)
-    reaches = _reaches(graph, candidates[:_AT_ONCE], start, least) if len(start) > 1 else {}
-    named = {int(node): _is_named_after(graph, int(node), alike, names) for node in candidates}
-
-    def rank(node: int) -> tuple[int, int, int, int]:
-        depth = int(reached.depth[node]) - named[node]
-        return max(depth, 0), -int(reached.confidence[node]), -reaches.get(node, 1), node
-
-    best = sorted(map(int, candidates), key=rank)[:limit]
-    hits = [
-        _hit(graph, reached, node, max(reaches.get(node, 1), 1), teller, is_named_after=named[node])
-        for node in best
-    ]
-    files = _Files(graph, start, reached, alike, least, teller).hits(_as_set(graph.file[nodes]))
-    return tuple(sorted([*hits, *files], key=_rank)[:limit]), len(nodes) + len(files)
+    evidence = Evidence(graph, change, past)
+    found = _Found(graph, change.reached, evidence)
+    return tuple(found.hit(place, teller) for place in found.best(limit)), len(found.nodes)
 
 
-@once_per_snapshot
-def _runs(graph: Snapshot) -> Flags:
-    """The tests themselves: not the modules and classes that hold them."""
-    return graph.tests & graph.of_kind(Kind.FUNCTION, Kind.METHOD)
+class _Found:
+    """The tests that come to the change; and test files of which none is seen to, but for which something speaks."""
+
+    def __init__(self, graph: Snapshot, reached: Reached, evidence: Evidence) -> None:
+        self._graph, self._reached, self._evidence = graph, reached, evidence
+        tests = np.flatnonzero(runs(graph) & (reached.depth != UNSEEN)).astype(np.int32)
+        files = self._other_files(tests)
+        self.nodes = np.concatenate([tests, graph.first[files]])
+        self._ends = np.concatenate([tests, _nearest(graph, reached, files)])
+        self._depth: Bytes = reached.depth[self._ends]
+        self._sure: Bytes = reached.confidence[self._ends]
+        self._weighed = evidence.weigh(self.nodes, self._depth, self._sure)
+        self._points = self._weighed.totals()
+
+    def _other_files(self, tests: Ints) -> Ints:
+        """Test files in which something else is reached, or for which something else speaks."""
+        graph = self._graph
+        touched = np.zeros(len(graph.paths), np.bool_)
+        touched[graph.file[self._reached.depth != UNSEEN]] = True
+        wanted = np.zeros(len(graph.paths), np.bool_)
+        wanted[list(test_files(graph))] = True
+        wanted &= touched
+        wanted[list(self._evidence.other_files())] = True
+        wanted[graph.file[tests]] = False
+        return np.flatnonzero(wanted).astype(np.int32)
+
+    def best(self, limit: int) -> list[int]:
+        """The places of the best, best first."""
+        points = self._points - _CROWDING * np.log2(
+            1 + _order_in_file(self._graph.file[self.nodes], self._points)
+        )
+        order = np.lexsort((self.nodes, -self._sure.astype(np.int8), self._depth, -points.round(9)))
+        return order[:limit].tolist()
+
+    def hit(self, place: int, teller: Teller) -> TestHit:
+        node = int(self.nodes[place])
+        depth, confidence, why = self._path(place, node)
+        return TestHit(
+            symbol=teller.symbol(node),
+            depth=depth,
+            confidence=sureness(confidence),
+            reaches=self._evidence.reaches(node),
+            is_named_after=self._evidence.is_named_after(node),
+            score=round(float(self._points[place]), 2),
+            reasons=self._weighed.reasons(place),
+            why=teller.links(why),
+        )
+
+    def _path(self, place: int, node: int) -> tuple[int, int, list[int]]:
+        """How far away it is, how surely, and the edges that lead from it to the change."""
+        if self._depth[place] != UNSEEN:
+            edges = way(self._graph, self._reached, int(self._ends[place]))
+            return int(self._depth[place]), int(self._sure[place]), edges
+        imports, file = self._evidence.imports, int(self._graph.file[node])
+        confidence = Confidence.INFERRED if file in imports.direct else Confidence.BY_NAME
+        edges = imports.way(file)
+        return max(len(edges), 1), confidence, edges
 
 
-def _candidates(graph: Snapshot, reached: Reached, nodes: Ints, alike: set[int], limit: int) -> Ints:
-    """The nearest and surest tests, and those in files that are named after what changed."""
-    order = np.lexsort((nodes, -reached.confidence[nodes].astype(np.int8), reached.depth[nodes]))
-    nearest = nodes[order][: limit * _LOOKED_AT]
-    named = nodes[np.isin(graph.file[nodes], list(alike))][: limit * _LOOKED_AT] if alike else nodes[:0]
-    return np.concatenate([nearest, np.setdiff1d(named, nearest)])
-
-
-def _is_named_after(graph: Snapshot, node: int, alike: set[int], names: set[str]) -> bool:
-    return int(graph.file[node]) in alike or bool(names & _bare_parts(graph.names[node]))
-
-
-def _rank(hit: TestHit) -> tuple[int, int, int, str]:
-    sure = ("resolved", "inferred", "by-name").index(hit.confidence)
-    return max(hit.depth - hit.is_named_after, 0), sure, -hit.reaches, hit.symbol.id
-
-
-def _hit(
-    graph: Snapshot, reached: Reached, node: int, reaches: int, teller: Teller, *, is_named_after: bool
-) -> TestHit:
-    return TestHit(
-        symbol=teller.symbol(node),
-        depth=int(reached.depth[node]),
-        confidence=sureness(reached.confidence[node]),
-        reaches=reaches,
-        is_named_after=is_named_after,
-        why=teller.links(way(graph, reached, node)),
+def _nearest(graph: Snapshot, reached: Reached, files: Ints) -> Ints:
+    """Of each file, the node that was reached first and most surely."""
+    far = reached.depth.astype(np.int16) * 4 - reached.confidence
+    return np.fromiter(
+        (
+            first + int(np.argmin(far[first:end]))
+            for first, end in zip(graph.first[files], graph.first[files + 1], strict=True)
+        ),
+        np.int32,
+        len(files),
     )
 
 
-class _Files:
-    """Test files of which no single test comes to the change as far as we can see, but which something leads to."""
-
-    def __init__(
-        self,
-        graph: Snapshot,
-        start: Ints,
-        reached: Reached,
-        alike: set[int],
-        least: Confidence,
-        teller: Teller,
-    ) -> None:
-        self._graph, self._reached, self._alike = graph, reached, alike
-        self._least, self._teller = least, teller
-        modules = start[graph.of_kind(Kind.MODULE)[start]]
-        places, _ = edges_of(graph.incoming, modules, allowed((Relation.IMPORTS,), least))
-        side = graph.incoming
-        self._imports = {int(graph.file[side.other[place]]): int(side.edge[place]) for place in places[::-1]}
-
-    def hits(self, known: set[int]) -> list[TestHit]:
-        """Files in which something else is reached, that import what changed, or that are named after it."""
-        graph = self._graph
-        touched = _as_set(graph.file[self._reached.depth != UNSEEN])
-        wanted = (touched | self._imports.keys() | self._alike) & _test_files(graph) - known
-        return [hit for file in sorted(wanted) if (hit := self._hit(file)) is not None]
-
-    def _hit(self, file: int) -> TestHit | None:
-        members, reached = self._graph.members(file), self._reached
-        best = min(members, key=lambda node: (int(reached.depth[node]), -int(reached.confidence[node])))
-        depth, confidence = int(reached.depth[best]), int(reached.confidence[best])
-        why = way(self._graph, reached, best) if depth != UNSEEN else []
-        if depth == UNSEEN:
-            edge = self._imports.get(file)
-            depth, why = 1, [] if edge is None else [edge]
-            confidence = Confidence.BY_NAME if edge is None else Confidence.INFERRED
-        if confidence < self._least:
-            return None
-        return TestHit(
-            symbol=self._teller.symbol(members.start),
-            depth=depth,
-            confidence=sureness(confidence),
-            reaches=1,
-            is_named_after=file in self._alike,
-            why=self._teller.links(why),
-        )
-
-
-def _reaches(graph: Snapshot, tests: Ints, start: Ints, least: Confidence) -> dict[int, int]:
-    """How many of the changed things each of up to 64 tests comes to in a few references: all at once, a bit each."""
-    table = allowed(CARRYING, least)
-    out = graph.outgoing
-    seen = np.zeros(graph.size, np.uint64)
-    fresh = np.zeros(graph.size, np.uint64)
-    fresh[tests] = np.uint64(1) << np.arange(len(tests), dtype=np.uint64)
-    for _ in range(_REACH_DEPTH):
-        frontier = np.flatnonzero(fresh).astype(np.int32)
-        seen |= fresh
-        places, parents = edges_of(out, frontier, table)
-        told = np.zeros(graph.size, np.uint64)
-        np.bitwise_or.at(told, out.other[places], fresh[parents])
-        fresh = told & ~seen
-    seen |= fresh
-    bits = seen[start][seen[start] != 0]
-    return {
-        int(test): int(np.count_nonzero(bits >> np.uint64(place) & np.uint64(1)))
-        for place, test in enumerate(tests)
-    }
-
-
-def _names_of(graph: Snapshot, targets: Iterable[int]) -> set[str]:
-    """What a test could be named after: the targets, and the files they stand in."""
-    own = {_bare(simple(graph.names[node])) for node in targets}
-    return (own | _file_names_of(graph, targets)) - _MEANINGLESS
-
-
-def _file_names_of(graph: Snapshot, targets: Iterable[int]) -> set[str]:
-    """What a test file could be named after: the targets' files and classes."""
-    names = {_bare(_stem(graph.paths[int(graph.file[node])])) for node in targets}
-    classes = graph.of_kind(Kind.CLASS)
-    return (names | {_bare(simple(graph.names[node])) for node in targets if classes[node]}) - _MEANINGLESS
-
-
-@once_per_snapshot
-def _test_stems(graph: Snapshot) -> dict[str, list[int]]:
-    """The test files by what they are named after."""
-    stems: dict[str, list[int]] = {}
-    for file in _test_files(graph):
-        stems.setdefault(_bare(_stem(graph.paths[file])), []).append(file)
-    return stems
-
-
-@once_per_snapshot
-def _test_files(graph: Snapshot) -> set[int]:
-    """The files that can be run: those with tests in them, and those that are named like one; not what these share."""
-    tagged = _as_set(np.flatnonzero(graph.tests[graph.first[:-1]]).astype(np.int32))
-    named = {file for file in tagged if _TEST_AFFIX.search(_stem(graph.paths[file]))}
-    return named | _as_set(graph.file[_runs(graph)])
-
-
-def _as_set(numbers: Ints) -> set[int]:
-    return set(map(int, np.unique(numbers)))
-
-
-def _stem(path: str) -> str:
-    name = path.rpartition("/")[2]
-    return name.rpartition(".")[0] or name
-
-
-def _bare_parts(name: str) -> set[str]:
-    """What a test's own name is made of, without the words that say that it is one."""
-    parts = re.split(r"[./:\s]+", name)[-3:]
-    return {_bare(part) for part in parts} - {""}
-
-
-@lru_cache(1 << 16)
-def _bare(name: str) -> str:
-    """`test_cart`, `CartTest`, `cart.spec` and `cart` are alike."""
-    return re.sub(r"[^a-z0-9]", "", _TEST_AFFIX.sub("", name).lower())
+def _order_in_file(files: Ints, points: Floats) -> Ints:
+    """Of each test, how many of its file come before it."""
+    order = np.lexsort((-points, files))
+    ordered = files[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    counts = np.diff(starts, append=len(ordered))
+    places = np.empty(len(files), np.int32)
+    places[order] = np.arange(len(files)) - np.repeat(starts, counts)
+    return places

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from belayer.execution.act import Act
 from belayer.execution.run import Run
+from belayer.execution.step import this_step
 from belayer.vocabulary.errors import Problem
 from belayer.vocabulary.events.event import Effect, Json
 
@@ -41,16 +42,19 @@ async def conducted(
         return await line.use(key, giving(name, None), params)
     inner = line.within(key)
     await inner.use("call", giving("call", None), {"name": name, "params": params})
-    return await line.use(key, giving(name, await conduct(inner)), params)
+    began = line.monotonic()
+    value = await conduct(inner)
+    return await line.use(key, giving(name, value, line.monotonic() - began), params)
 
 
-def giving(name: str, value: Json) -> Act[[Given], Json]:
-    """An act that gives what is there already."""
+def giving(name: str, value: Json, seconds: float = 0.0) -> Act[[Given], Json]:
+    """An act that gives what is there already, and took so long to come by."""
 
     async def give(_params: Given) -> Json:
+        this_step().took(seconds)
         return value
 
-    return Act(name, give, Effect.READ)
+    return Act(name, give, Effect.READ, foregone=True)
 
 
 def failing(name: str, error: Exception) -> Act[[Given], Json]:
@@ -59,4 +63,4 @@ def failing(name: str, error: Exception) -> Act[[Given], Json]:
     async def fail(_params: Given) -> Json:
         raise error
 
-    return Act(name, fail, Effect.READ, retries=0)
+    return Act(name, fail, Effect.READ, retries=0, foregone=True)

@@ -84,6 +84,14 @@
   };
 
   const failed = (error) => {
+    try {
+      tell(error);
+    } catch {
+      end = `{"error":{"name":"Error","message":"it threw something that cannot be shown","line":null}}`;
+    }
+  };
+
+  const tell = (error) => {
     const is = error instanceof Error_;
     const name = is ? apply(slice, String_(error.name), [0, 100]) : "Error";
     const message = apply(slice, is ? String_(error.message) : shown(error), [0, LONGEST_MESSAGE]);

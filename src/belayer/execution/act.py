@@ -55,7 +55,10 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Act(Generic[P, T]):
-    """A function with its manners. Undeclared, it is taken to change the world and to be unsafe to repeat."""
+    """A function with its manners. Undeclared, it is taken to change the world and to be unsafe to repeat.
+
+    `foregone`: it only puts on record what has come about already, which says nothing about the next time.
+    """
 
     name: str
     call: Callable[P, Awaitable[T]] | Callable[P, T]
@@ -66,6 +69,7 @@ class Act(Generic[P, T]):
     probe: Callable[P, Awaitable[Probed]] | None = None
     refresh: Callable[[], Awaitable[None]] | None = None
     guard: Guard | None = None
+    foregone: bool = False
 
     @property
     def repeatable(self) -> bool:

@@ -16,7 +16,10 @@ from belayer.vocabulary.events.steps import DoubtRaised
 _logger = structlog.get_logger()
 
 HAPPENED, DID_NOT_HAPPEN, CHECK = "happened", "did not happen", "check"
-_OUTPUT_NEEDED = ' If it gave something, say what: {"choice": "happened", "output": …}.'
+_OUTPUT_WELCOME = (
+    ' If it did and gave something that is needed later, say what: {"choice": "happened", "output": …}.'
+)
+_OUTPUT_NEEDED = ' What it gave is needed later. Say what it was: {"choice": "happened", "output": …}.'
 
 
 async def settle(drive: Drive, step: Step, attempt: int, reason: str) -> Happened | DidNotHappen:
@@ -38,7 +41,7 @@ async def settle(drive: Drive, step: Step, attempt: int, reason: str) -> Happene
         drive,
         f"{path}/{asked}",
         f"{step.act.name} (step {step.key}) had begun and its end is not known: {reason} Did it take effect?"
-        + (_OUTPUT_NEEDED if asked > 1 else ""),
+        + (_OUTPUT_NEEDED if _is_output_missing(drive, f"{path}/{asked - 1}") else _OUTPUT_WELCOME),
         kind="choice",
         choices=(HAPPENED, DID_NOT_HAPPEN, CHECK),
         purpose="in_doubt",
@@ -53,7 +56,14 @@ async def _probe(drive: Drive, step: Step, attempt: int) -> Probed:
         return None
     recorder = drive.recorder
     under_way = StepUnderWay(
-        step.key, attempt, step.idempotency_key, False, recorder.show, step.permits, recorder.put
+        step.key,
+        attempt,
+        step.idempotency_key,
+        False,
+        recorder.show,
+        step.permits,
+        step.lets_load,
+        recorder.put,
     )
     token = UNDER_WAY.set(under_way)
     try:
@@ -70,6 +80,11 @@ def _answer(drive: Drive, path: str) -> Json:
     request = drive.journal.requests.get(path)
     given = drive.journal.answer_to(request) if request else None
     return given.value if given else None
+
+
+def _is_output_missing(drive: Drive, path: str) -> bool:
+    """Whether somebody said that it happened, and that was not enough."""
+    return _choice(_answer(drive, path)) == HAPPENED
 
 
 def _leaves_open(step: Step, answer: Json) -> bool:

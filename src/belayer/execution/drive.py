@@ -10,7 +10,7 @@ from belayer.execution.journal import Journal
 from belayer.execution.policy import Call, Reach, rule_on
 from belayer.execution.recorder import Recorder
 from belayer.execution.suspended import Halted
-from belayer.vocabulary.events.event import Budget, Mode, Usage
+from belayer.vocabulary.events.event import Budget, Effect, Mode, Usage
 from belayer.vocabulary.events.lifecycle import Begun
 from belayer.vocabulary.ids import SessionId
 from belayer.vocabulary.rules import Rule, Verdict
@@ -41,6 +41,12 @@ class Drive:
     def permits(self, act: Act[..., Any], reach: Reach) -> bool:
         """Whether the rules let an act touch this without asking."""
         return rule_on(Call(act.name, act.effect, reach), self.rules()).verdict is Verdict.ALLOW
+
+    def lets_load(self, act: Act[..., Any], host: str) -> bool:
+        """Whether no rule about hosts stands against what an act loads from there on its way."""
+        ruling = rule_on(Call(act.name, Effect.READ, Reach(hosts=(host,))), self.rules())
+        names_host = ruling.rule is not None and ruling.rule.host is not None
+        return ruling.verdict is Verdict.ALLOW or (ruling.verdict is Verdict.ASK and not names_host)
 
     @property
     def mode(self) -> Mode:

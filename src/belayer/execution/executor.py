@@ -27,11 +27,13 @@ from belayer.vocabulary.errors import (
     Category,
     CircuitOpen,
     Fenced,
+    LimitReached,
     LogicError,
     OutcomeUnknown,
     StepFailed,
     StepTimedOut,
     StoreError,
+    TooLarge,
 )
 from belayer.vocabulary.events.event import Effect, Snapshot, StepStatus
 from belayer.vocabulary.events.steps import BreakerChanged, LimitMet, Retried, StepChanged
@@ -57,6 +59,7 @@ class Step:
     input: Kept
     idempotency_key: str
     permits: Callable[[Reach], bool]
+    lets_load: Callable[[str], bool]
 
 
 @dataclass(slots=True)
@@ -139,6 +142,8 @@ class Executor:
         move = policy.move_after(failures[error.category], error.category, random.random())
         if isinstance(error, CircuitOpen) and step.act.guard and not step.act.guard.patient:
             move = None  # there is something else to try
+        if step.act.foregone:
+            move = None
         if move is None:
             await self._give_up(step, attempt, error)
             raise StepFailed(step.key, error.problem()) from error
@@ -167,7 +172,7 @@ class Executor:
             return await self._admitted(step, attempt, reduced)
 
     async def _admitted(self, step: Step, attempt: int, reduced: bool) -> Done:
-        breaker = self._breakers.of(step.act.name)
+        breaker = Breaker() if step.act.foregone else self._breakers.of(step.act.name)
         if breaker.state is not BreakerState.CLOSED:
             await self._admit(step, breaker)
         try:
@@ -243,6 +248,7 @@ class Executor:
             reduced,
             self._recorder.show,
             step.permits,
+            step.lets_load,
             self._recorder.put,
         )
         token = UNDER_WAY.set(under_way)
@@ -271,7 +277,7 @@ class Executor:
             raise understood(error, act.name) from error
         finally:
             UNDER_WAY.reset(token)
-        seconds = round(self._clock.monotonic() - began, 6)
+        took = self._clock.monotonic() - began if under_way.seconds is None else under_way.seconds
         given = step.input if act.effect is Effect.READ else None
         return StepChanged(
             key=step.key,
@@ -282,7 +288,7 @@ class Executor:
             input=given and given.value,
             output=output.value,
             aside=asides(input=given, output=output) if output.aside or (given and given.aside) else None,
-            seconds=seconds,
+            seconds=round(took, 6),
             usage=under_way.usage,
             workspace=await self._files_after(step),
         )
@@ -301,7 +307,7 @@ class Executor:
             return None
 
     async def _count_failure(self, step: Step, breaker: Breaker, error: BelayerError) -> None:
-        if error.category not in _SPEAKS_AGAINST_THE_OTHER_SIDE:
+        if error.category not in _SPEAKS_AGAINST_THE_OTHER_SIDE or isinstance(error, LimitReached | TooLarge):
             breaker.left()
             return
         before = breaker.state

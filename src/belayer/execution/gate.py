@@ -30,7 +30,7 @@ async def pass_gate(drive: Drive, step: Step) -> None:
     if step.act.guard is None:
         return
     try:
-        await _decide(drive, step)
+        await decide(drive, step)
     except (Fenced, StoreError, ReplayMismatch):
         raise
     except Exception as error:  # the functions of the tool are foreign code
@@ -39,15 +39,11 @@ async def pass_gate(drive: Drive, step: Step) -> None:
         raise StepFailed(step.key, problem.problem()) from error
 
 
-async def _decide(drive: Drive, step: Step) -> None:
+async def decide(drive: Drive, step: Step) -> None:
+    """Return when the step may be done; raise why it may not."""
     call, ruling = _ruled(drive, step.act, step.args, step.kwargs)
     if ruling.verdict is Verdict.ASK or _path(step, 1) in drive.journal.requests:
         await _ask(drive, step, call, ruling)
-
-
-def refuse_denied(drive: Drive, act: Act[..., Any], *args: Any) -> None:
-    """Raise PolicyDenied if a rule forbids the act."""
-    _ruled(drive, act, args, {})
 
 
 def _ruled(

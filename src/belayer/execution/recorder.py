@@ -153,3 +153,6 @@ class Recorder:
 
     def now(self) -> datetime:
         return self._clock.now()
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()

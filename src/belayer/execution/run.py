@@ -10,12 +10,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
-from belayer.execution import requests
+from belayer.execution import gate, requests
 from belayer.execution.act import Act, as_act
 from belayer.execution.approvals import Decision
 from belayer.execution.drive import Drive
 from belayer.execution.executor import Step
-from belayer.execution.gate import refuse_denied
 from belayer.execution.journal import APPROVAL, QUESTION, SKIP, STEP, Moment
 from belayer.execution.keys import Scope
 from belayer.execution.mismatch import mismatch
@@ -84,10 +83,7 @@ class Run:
         self, key: str, declared: Act[..., Any], args: Sequence[Any], kwargs: dict[str, Any], given: object
     ) -> Any:
         with self._at(key, STEP) as path:
-            kept = await self._drive.recorder.keep(given)
-            permits = partial(self._drive.permits, declared)
-            step = Step(path, declared, args, kwargs, kept, self._drive.idempotency_key(path), permits)
-            ended = await outcome(self._drive, step)
+            ended = await outcome(self._drive, await self._planned(path, declared, args, kwargs, given))
             output = ended.output
             if ended.aside is not None:
                 output = await self._drive.recorder.whole("output", output, ended.aside)
@@ -96,10 +92,24 @@ class Run:
             except Unrecordable as error:
                 raise mismatch(path, f"an output of {declared.name} of another type", error.detail) from error
 
-    def refuse_denied(self, key: str, act: Act[..., Any], params: dict[str, Json]) -> None:
-        """Raise PolicyDenied if a rule forbids what the step under this key is about to do, unless it is on record."""
-        if self._scope.coming(key) not in self._drive.journal.steps:
-            refuse_denied(self._drive, act, params)
+    async def _planned(
+        self, path: str, act: Act[..., Any], args: Sequence[Any], kwargs: dict[str, Any], given: object
+    ) -> Step:
+        drive = self._drive
+        kept = await drive.recorder.keep(given)
+        permits, lets_load = partial(drive.permits, act), partial(drive.lets_load, act)
+        return Step(path, act, args, kwargs, kept, drive.idempotency_key(path), permits, lets_load)
+
+    async def let(self, key: str, act: Act[..., Any], params: dict[str, Json]) -> None:
+        """Return when the rules, or a person, let the step under this key do what it is about to; raise if they do not.
+
+        For what is done through this run before the step itself is put on record.
+        """
+        path = self._scope.coming(key)
+        if path not in self._drive.journal.steps:
+            step = await self._planned(path, act, (params,), {}, ordered(params))
+            with _Place(path, self._exit):
+                await gate.decide(self._drive, step)
 
     async def skip(self, key: str, name: str, reason: str) -> None:
         """Say that a step is left out, and why."""
@@ -166,6 +176,10 @@ class Run:
         """The time, the same on every replay."""
         recorded = await self._recorded("now", lambda: rfc3339(self._drive.recorder.now()))
         return datetime.fromisoformat(cast("str", recorded))
+
+    def monotonic(self) -> float:
+        """Seconds, to see how long something takes. Not recorded: another number on every replay."""
+        return self._drive.recorder.monotonic()
 
     async def random(self) -> float:
         """A random number from 0 up to 1, the same on every replay."""

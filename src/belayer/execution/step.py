@@ -25,8 +25,14 @@ class StepUnderWay:
     reduced: bool
     show: Callable[..., None]
     permits: Callable[[Reach], bool]
+    lets_load: Callable[[str], bool]
     put: Callable[[ArtifactMade, bytes], Awaitable[None]]
     usage: Usage | None = None
+    seconds: float | None = None
+
+    def took(self, seconds: float) -> None:
+        """Say how long it took, for what was done before the step could be put on record."""
+        self.seconds = seconds
 
     def use(self, *, tokens: int = 0, usd: float = 0.0) -> None:
         """Count something against the session's budget."""
@@ -59,6 +65,12 @@ def may_reach(reach: Reach) -> bool:
     """Whether the rules let the calling act touch this too, which nobody knew of when it began: a redirect's host."""
     step = UNDER_WAY.get(None)
     return step is None or step.permits(reach)
+
+
+def may_load(host: str) -> bool:
+    """Whether the rules let the calling act load something from this host on its way: a page's picture or script."""
+    step = UNDER_WAY.get(None)
+    return step is None or step.lets_load(host)
 
 
 UNDER_WAY: ContextVar[StepUnderWay] = ContextVar("step_under_way")

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
@@ -49,6 +49,20 @@ class Redactor:
         value = from_json(data)
         clean = self._cleaned(value)
         return data if clean == value else to_json(clean)
+
+    def places(self, value: Any, at: str = "") -> Iterator[str]:
+        """Where in a JSON value there is a secret."""
+        match value:
+            case str() if self.text(value) != value:
+                yield at
+            case list():
+                for place, item in enumerate(cast("list[Any]", value)):
+                    yield from self.places(item, f"{at}[{place}]")
+            case dict():
+                for key, item in cast("dict[str, Any]", value).items():
+                    yield from self.places(item, f"{at}.{key}" if at else key)
+            case _:
+                return
 
     def _cleaned(self, value: Any) -> Any:
         match value:

@@ -15,7 +15,7 @@ _DECLARED = re.compile(rb"<meta[^<>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{1,20})
 _DECLARED_WITHIN = 1024
 # Control characters but tab and newline, surrogates, and what turns text around or hides in it (bidi, tags).
 _UNFIT = re.compile(
-    r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
+    r"[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e01ef]"
 )
 
 

@@ -17,7 +17,7 @@ from belayer.codemode.script import Language, Script
 from belayer.execution.run import Run
 from belayer.tools.tool import AnyTool, Given, Params, Tool
 from belayer.tools.toolbox import Toolbox
-from belayer.vocabulary.errors import ConfigurationError, PolicyDenied, Problem
+from belayer.vocabulary.errors import ConfigurationError, PolicyDenied, Problem, Rejected
 from belayer.vocabulary.events.event import Effect, Json
 from belayer.workspace.workspace import Workspace, Workspaces
 
@@ -71,7 +71,13 @@ def code(toolbox: Callable[[], Toolbox], workspaces: Workspaces, machines: Machi
         Code,
         conduct=run_code,
         effect=Effect.READ,
+        hurried=_hurried,
     )
+
+
+def _hurried(params: Code, seconds: float) -> Code:
+    limits = params.limits.model_copy(update={"wall": min(params.limits.wall, seconds)})
+    return params.model_copy(update={"limits": limits})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +102,8 @@ class _Hands:
         if conduct is None:
             return await line.use(key, act, params)
         try:
-            line.refuse_denied(key, act, params)
-        except PolicyDenied as error:
+            await line.let(key, act, params)
+        except (PolicyDenied, Rejected) as error:
             return await line.use(key, failing(tool.name, error), params)
         read = tool.read(params)
         return await conducted(line, key, tool.name, params, lambda inner: conduct(read, inner))
@@ -108,7 +114,8 @@ class _Hands:
         foreign = tool is not None and problem.detail.startswith(f"{tool.name} failed: ")
         if foreign or problem.kind in _NOT_FOR_SCRIPTS:
             return None
-        return problem.detail.replace(str(self.workspace.folder), ".")
+        told = f"{problem.detail} {problem.hint}" if problem.hint else problem.detail
+        return told.replace(str(self.workspace.folder), ".")
 
 
 def _allowed(tools: Sequence[AnyTool], patterns: Sequence[str] | None) -> list[AnyTool]:

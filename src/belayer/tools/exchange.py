@@ -136,8 +136,10 @@ def wait_asked_for(answer: Answer, now: datetime) -> float | None:
 
 @cache
 def usual_certificates() -> ssl.SSLContext:
-    """The authorities that everybody trusts, whatever the environment says."""
-    return httpx.create_ssl_context(trust_env=False)
+    """The authorities that everybody trusts, and those that this machine does: a company's own, or SSL_CERT_FILE."""
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    return context
 
 
 def _headers(request: Request) -> list[tuple[bytes, bytes]]:

@@ -1,23 +1,28 @@
 """Commands that go on in the background: started, looked at, read from and stopped by their handle.
 
-They belong to the session and the workspace they were started in, and end with the engine at the latest.
+They belong to the session and the workspace they were started in, and end with it, or with the engine.
 """
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 
 from belayer.sandbox.sandbox import Ended, Process
-from belayer.vocabulary.errors import BelayerError, ConfigurationError, ResourceShort
-from belayer.vocabulary.events.event import Json
+from belayer.sessions.record import Record
+from belayer.vocabulary.errors import BelayerError, ConfigurationError, ResourceShort, StoreError
+from belayer.vocabulary.events.event import FINAL, Json, Status
+from belayer.vocabulary.events.lifecycle import SessionChanged
 
 _MOST_RUNNING = 8
 _MOST_KNOWN = 64
 _KEPT = 1_048_576
 _GRACE = 5.0
 _GRACE_AT_THE_END = 1.0
+# Files are being brought back: whoever still writes must stop now.
+_GRACE_AT_REWIND = 0.0
 
 Owner = tuple[str, str]
 
@@ -120,6 +125,7 @@ class Jobs:
     def __init__(self) -> None:
         self._mine = token_hex(4)
         self._jobs: dict[str, Job] = {}
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> "Jobs":
         return self
@@ -127,6 +133,20 @@ class Jobs:
     async def __aexit__(self, *_: object) -> None:
         jobs = list(self._jobs.values())
         await asyncio.gather(*(job.stop(_GRACE_AT_THE_END) for job in jobs), return_exceptions=True)
+
+    def hear(self, records: Sequence[Record]) -> None:
+        """End the jobs of a session that has ended, is put aside, or goes back to before it had them."""
+        for record in records:
+            grace = _grace_after(record) if record.type == "session" else None
+            if grace is not None:
+                self._end_all(record.session_id, grace)
+
+    def _end_all(self, session_id: str, grace: float) -> None:
+        for job in self._jobs.values():
+            if job.owner[0] == session_id and not job.is_over:
+                ending = asyncio.create_task(job.stop(grace))
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
 
     def admit(self, owner: Owner) -> None:
         """Raise if the owner has as many jobs as may run at once."""
@@ -162,6 +182,19 @@ class Jobs:
         over = [job for job in self._jobs.values() if job.owner == owner and job.is_over]
         for job in over[: max(0, len(over) - _MOST_KNOWN)]:
             del self._jobs[job.handle]
+
+
+def _grace_after(record: Record) -> float | None:
+    """How long jobs have to end after this; None if they need not."""
+    try:
+        event = record.event()
+    except StoreError:
+        return None
+    if not isinstance(event, SessionChanged):
+        return None
+    if event.rewound_to is not None:
+        return _GRACE_AT_REWIND
+    return _GRACE_AT_THE_END if event.status in FINAL or event.status is Status.EXPIRED else None
 
 
 def _whole(piece: bytes) -> bytes:

@@ -40,4 +40,5 @@ REQUEST_INPUT = Tool(
     Question,
     conduct=ask,
     effect=Effect.READ,
+    estimate=lambda _params: 0.0,  # a person takes no time of the plan's
 )

@@ -37,7 +37,10 @@ def nowhere(_params: Params) -> Reach:
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[P]):
-    """One thing that can be done. `about` is a sentence for people and models."""
+    """One thing that can be done. `about` is a sentence for people and models.
+
+    `hurried` gives the parameters with no more than so many seconds, for a tool that conducts and sees to its own time.
+    """
 
     name: str
     about: str
@@ -57,6 +60,7 @@ class Tool(Generic[P]):
     health: Callable[[], Awaitable[str | None]] | None = None
     refresh: Callable[[], Awaitable[None]] | None = None
     estimate: Callable[[P], float] | None = None
+    hurried: Callable[[P, float], P] | None = None
 
     def read(self, given: Given) -> P:
         """The parameters in their types; ConfigurationError with every problem at once."""

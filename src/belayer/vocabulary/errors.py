@@ -202,6 +202,10 @@ class FetchFailed(ConfigurationError):
     """A repository could not be fetched from where it is said to be."""
 
 
+class RepositoryMoved(FetchFailed):
+    """A repository's host sends us on to another address."""
+
+
 class OutsideWorkspace(LogicError):
     """A path leads out of the workspace."""
 

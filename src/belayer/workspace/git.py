@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from belayer.vocabulary.errors import ConfigurationError, FetchFailed
+from belayer.vocabulary.errors import ConfigurationError
+from belayer.workspace.last_words import meaning
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 # Where git looks before a repository's own settings, which we never use: they would be ours, in our own GIT_DIR.
@@ -62,14 +63,14 @@ class Git:
     ssh: str = "false"
 
     async def out(self, *args: str, hear: Hear | None = None) -> bytes:
-        """What git wrote; FetchFailed with its last words if it failed."""
+        """What git wrote; an error with the meaning of its last words if it failed."""
         async with self.running(*args) as process:
             assert process.stdout is not None
             heard = asyncio.create_task(_listen(process, hear))
             output = await _first(process.stdout, _KEPT_BYTES)
             last_words = await heard
             if await process.wait() != 0:
-                raise _failed(args[0], last_words)
+                raise meaning(args[0], last_words)
             return output
 
     @asynccontextmanager
@@ -110,6 +111,7 @@ class Git:
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "",
             "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_NO_LAZY_FETCH": "1",
             "GIT_ALLOW_PROTOCOL": self.protocols,
             "GIT_SSH_COMMAND": self.ssh,
             "GIT_SSH_VARIANT": "ssh",
@@ -154,12 +156,3 @@ async def _listen(process: Process, hear: Hear | None) -> str:
 def _readable(said: bytes | bytearray) -> str:
     text = said.decode(errors="replace")
     return "".join(letter if letter.isprintable() else " " for letter in text).strip()
-
-
-def _failed(command: str, last_words: str) -> FetchFailed:
-    said = last_words[-500:] or "it said nothing"
-    return FetchFailed(
-        f"git {command} failed: {said}",
-        "Check the address, that the repository exists, and that Belayer may read it (GITHUB_TOKEN, GITLAB_TOKEN, or a"
-        " key for ssh).",
-    )

@@ -38,15 +38,38 @@ class RepoUrl:
     @property
     def name(self) -> str:
         """What people call the repository."""
-        path = self.text.rstrip("/").rpartition("/")[2].rpartition(":")[2]
+        path = self.text.rstrip("/").removesuffix("/.git").rpartition("/")[2].rpartition(":")[2]
         return unquote(path).removesuffix(".git") or self.host or "repository"
 
     @property
     def reaches(self) -> str | None:
         """The host as rules see it; none for a folder."""
-        if self.kind == "local":
-            return None
-        return self.host if self.port == _PORTS[self.kind] else f"{self.host}:{self.port}"
+        return None if self.kind == "local" else self.place
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Some hosts know a repository by its name with `.git` alone, and send on whoever leaves it out."""
+        bare = self.text.rstrip("/")
+        if self.kind not in ("https", "http") or bare.endswith(".git"):
+            return (self.text,)
+        return self.text, f"{bare}.git"
+
+    @property
+    def place(self) -> str:
+        """The host, and the port unless it is the usual one, as a URL has them."""
+        return (
+            self.address.removesuffix(f":{self.port}") if self.port == _PORTS.get(self.kind) else self.address
+        )
+
+    @property
+    def address(self) -> str:
+        """The host and its port, as the setting of private hosts has them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def known_as(self) -> str:
+        """The host as ssh's list of known hosts has it."""
+        return self.host if self.port == _PORTS["ssh"] else f"[{self.host}]:{self.port}"
 
 
 def read_repo_url(written: str) -> RepoUrl:
@@ -85,12 +108,11 @@ def _with_scheme(text: str) -> RepoUrl:
     if parts.username or parts.password:
         raise UnfitRepository(
             "The address has a name or password in it, which would end up in the log. Nothing was fetched.",
-            "Leave it out, and set GITHUB_TOKEN or GITLAB_TOKEN where Belayer runs.",
+            "Leave it out, and set GITHUB_TOKEN, GITLAB_TOKEN or BELAYER_GIT_TOKENS=HOST=TOKEN where Belayer runs.",
         )
     host = _checked_host(parts.hostname or "")
     kind = "https" if parts.scheme == "https" else "http"
-    at = f"[{host}]" if ":" in host else host
-    place = at if port in (None, _PORTS[kind]) else f"{at}:{port}"
+    place = RepoUrl(kind, "", host, port or _PORTS[kind]).place
     return RepoUrl(kind, f"{kind}://{place}{_checked_path(parts.path)}", host, port or _PORTS[kind])
 
 

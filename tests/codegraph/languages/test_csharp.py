@@ -341,3 +341,39 @@ def test_usings_lead_to_the_files_of_the_namespace() -> None:
 def test_people_say_the_namespace_and_the_class() -> None:
     found = nodes({"src/Cart.cs": "namespace Shop.Basket; public class Cart { public void Add() {} }"})
     assert found["src/Cart.cs::Cart.Add"].name == "Shop.Basket.Cart.Add"
+
+
+# ---- what a project uses everywhere
+
+
+def test_a_namespace_that_the_project_uses_is_known_in_all_its_files() -> None:
+    sources = {
+        "src/App/App.csproj": '<Project><ItemGroup><Using Include="Shop.Carts;Shop.Orders" /></ItemGroup></Project>',
+        "src/App/A.cs": "namespace App; class A { void F() { Cart.Open(); Order.Send(); } }",
+        "src/Other/B.cs": "namespace Other; class B { void F() { Cart.Open(); } }",
+        "lib/Cart.cs": "namespace Shop.Carts; static class Cart { public static void Open() {} }",
+        "lib/Order.cs": "namespace Shop.Orders; static class Order { public static void Send() {} }",
+    }
+    assert edges(sources) == [
+        "src/App/A.cs::A.F -calls-> lib/Cart.cs::Cart.Open resolved",
+        "src/App/A.cs::A.F -calls-> lib/Order.cs::Order.Send resolved",
+    ]
+
+
+def test_a_file_for_all_projects_below_it_counts_for_them_only() -> None:
+    sources = {
+        "src/Directory.Build.props": '<Project><ItemGroup><Using Include="Shop" /></ItemGroup></Project>',
+        "src/App/A.cs": "namespace App; class A { void F() { Cart.Open(); } }",
+        "tests/B.cs": "namespace Tests; class B { void F() { Cart.Open(); } }",
+        "src/Shop/Cart.cs": "namespace Shop; static class Cart { public static void Open() {} }",
+    }
+    assert edges(sources) == ["src/App/A.cs::A.F -calls-> src/Shop/Cart.cs::Cart.Open resolved"]
+
+
+def test_a_using_of_a_class_or_of_nothing_is_no_namespace() -> None:
+    sources = {
+        "App.csproj": '<Project><Using Include="Shop.Cart" Static="true" /><Using Remove="Shop" /></Project>',
+        "A.cs": "namespace App; class A { void F() { Cart.Open(); } }",
+        "Cart.cs": "namespace Shop; static class Cart { public static void Open() {} }",
+    }
+    assert edges(sources) == []

@@ -285,3 +285,25 @@ def test_a_conversion_is_no_call() -> None:
 def test_people_say_the_import_path() -> None:
     found = nodes(MOD | {"cart/prices.go": "package cart\ntype Cart struct{}\nfunc (c Cart) Add() {}"})
     assert found["cart/prices.go::Cart.Add"].name == "example.com/shop/cart.Cart.Add"
+
+
+def test_a_generic_function_is_called_for_a_type_however_many_arguments_it_has() -> None:
+    source = "package m\nfunc get[T any](a int, b int) (res T) { return }\nfunc F() { get[string](1, 2) }\n"
+    assert edges({"go.mod": "module m\n", "a.go": source}) == ["a.go::F -calls-> a.go::get resolved"]
+
+
+def test_a_function_out_of_a_slice_is_no_generic_one() -> None:
+    source = "package m\nfunc act() {}\nfunc F(i int) { all := []func(int, int){}; all[i](1, 2) }\n"
+    assert edges({"go.mod": "module m\n", "a.go": source}) == []
+
+
+def test_a_variable_of_the_package_is_known_in_its_other_files() -> None:
+    sources = {
+        "go.mod": "module m\n",
+        "a/root.go": "package a\nvar root = &Command{}\nvar local = 1\n",
+        "a/command.go": "package a\ntype Command struct{}\nfunc (c *Command) Name() {}\n",
+        "a/use.go": "package a\nfunc F() { root.Name() }\n",
+        "b/use.go": "package b\nfunc F() { root.Name() }\n",
+    }
+    assert "a/use.go::F -calls-> a/command.go::Command.Name resolved" in edges(sources)
+    assert not any(line.startswith("b/use.go::F") for line in edges(sources))

@@ -429,3 +429,39 @@ def test_people_say_the_package_and_the_class() -> None:
     )
     assert found["src/main/java/shop/Cart.java::Cart.add"].name == "shop.Cart.add"
     assert found["src/main/java/shop/Cart.java"].name == "shop.Cart"
+
+
+# ---- values that are kept, cast or asked for by reflection
+
+
+def test_a_function_that_is_kept_in_an_array_is_called_from_there() -> None:
+    found = calls(
+        """package p; class A { interface Job { void run(); } static Job[] jobs = new Job[2]; static void act() {}
+        void f() { Job job = () -> act(); jobs[0] = job; Job same = jobs[0]; same.run(); } }"""
+    )
+    assert any(line.startswith("A.f -> A.f.<lambda") for line in found)
+
+
+def test_a_class_casts_to_its_instances() -> None:
+    found = calls(
+        "package p; class A { void f(Object o) { B.class.cast(o).go(); } }",
+        "package p; class B { void go() {} } class C { void go() {} }",
+    )
+    assert "A.f -> B.go" in found
+    assert "A.f -> C.go" not in found
+
+
+def test_a_handle_of_a_field_gives_what_the_field_holds() -> None:
+    found = calls(
+        """package p; class A { static B kept = new B(); void f() {
+        var handle = MethodHandles.lookup().findStaticGetter(A.class, "kept", B.class); handle.invoke().go(); } }""",
+        "package p; class B { void go() {} }",
+    )
+    assert "A.f -> B.go" in found
+
+
+def test_a_name_that_the_library_has_itself_says_nothing_about_whose_it_is() -> None:
+    assert "A.f -> B.isEmpty" not in calls(
+        "package p; class A { void f(java.util.List<String> xs) { xs.isEmpty(); unknown().isEmpty(); } }",
+        "package p; class B { boolean isEmpty() { return true; } }",
+    )

@@ -1,5 +1,7 @@
 """Python source that was written to hurt, or broken by accident: it is read as far as it goes, and never raises."""
 
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,3 +70,32 @@ def test_what_can_be_read_of_a_broken_file_counts() -> None:
 def test_strange_bytes_are_read() -> None:
     assert linked({"main.py": "x = '\ud7ff'\n"})
     assert PYTHON.read("a.py", bytes(range(256))).is_broken
+
+
+def test_nothing_of_a_file_stays_in_memory_when_its_facts_are_dropped() -> None:
+    PYTHON.read("a.py", SOURCE)
+    gc.collect()
+    PYTHON.read("a.py", SOURCE)
+    assert gc.collect() == 0  # the build's processes never collect: what is left in circles would stay
+
+
+@pytest.mark.parametrize(
+    "written", ["a. b.c(d .e)", "a\\\n.b.c(d.\\\ne)", "(a\n.b  # why\n.c)(d.e)", "a.b.c(d.e  # why\n)"]
+)
+def test_a_dotted_name_means_the_same_however_it_is_spaced(written: str) -> None:
+    plain, spaced = (
+        PYTHON.read("a.py", text.encode()) for text in ("import a, d\na.b.c(d.e)", f"import a, d\n{written}")
+    )
+    assert [(call.callee, call.args) for call in spaced.calls] == [
+        (call.callee, call.args) for call in plain.calls
+    ]
+    assert {reference.value for reference in plain.references} <= {
+        reference.value for reference in spaced.references
+    }
+
+
+@pytest.mark.parametrize("word", ["None", "True", "lambda", "if"])
+def test_a_keyword_is_no_name(word: str) -> None:
+    facts = PYTHON.read("a.py", f"{word}.x.y()".encode())
+    assert ("name", word) not in [reference.value for reference in facts.references]
+    assert all(call.callee != ("attr", ("attr", ("name", word), "x"), "y") for call in facts.calls)

@@ -145,3 +145,16 @@ def test_recursion_and_names_in_circles_come_to_an_end() -> None:
 
 def test_code_in_a_literal_string_is_followed() -> None:
     assert called("def f(): pass\neval('f()')\n") == {"main.py > f"}
+
+
+@pytest.mark.parametrize("made", ["partial(run, f)", "functools.partial(run, cb=f)"])
+def test_a_function_gets_the_arguments_that_were_set_for_it(made: str) -> None:
+    source = (
+        f"import functools\nfrom functools import partial\ndef f(): pass\ndef run(cb): cb()\ngo = {made}\n"
+    )
+    assert called(source + "def later(): go()\n") == {"run > f", "later > run"}
+
+
+def test_a_function_with_some_arguments_set_is_not_called_by_that() -> None:
+    source = "from functools import partial\ndef f(): pass\ndef run(cb): pass\ngo = partial(run, f)\n"
+    assert called(source) == set()

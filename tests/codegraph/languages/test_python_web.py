@@ -246,3 +246,56 @@ def test_fixtures_are_called_by_who_names_them() -> None:
         "tests/test_cart.py::test_add -calls-> tests/conftest.py::cart inferred",
     ]
     assert "tests/test_cart.py::test_add -calls-> shop.py::Cart.add inferred" in edges(sources)
+
+
+def test_django_routes_are_read_out_of_regular_expressions() -> None:
+    sources = {
+        "urls.py": r"""
+            from django.conf.urls import url
+            from views import follow, orders
+            urlpatterns = [
+                url(r'^profiles/(?P<username>\w+)/follow/?$', follow),
+                url(r'^orders/(?P<year>[0-9]{4})/(?P<slug>[-\w]+)\.json$', orders),
+            ]
+            """,
+        "views.py": "def follow(request): ...\ndef orders(request): ...\n",
+    }
+    assert served(sources) == {
+        "ANY /profiles/{username}/follow > follow",
+        "ANY /orders/{year}/{slug}.json > orders",
+    }
+
+
+def test_a_prefix_may_be_a_constant_or_a_setting() -> None:
+    sources = {
+        "app.py": """
+            from fastapi import FastAPI
+            from config import settings
+            from users import router
+            app = FastAPI()
+            app.include_router(router, prefix=settings.PREFIX)
+            """,
+        "config.py": "class Settings:\n    PREFIX: str = '/api/v1'\n    OTHER = '/no'\nsettings = Settings()\n",
+        "users.py": """
+            from fastapi import APIRouter
+            ROOT = "/users"
+            router = APIRouter(prefix=ROOT)
+            @router.get("/me")
+            def me(): ...
+            """,
+    }
+    assert served(sources) == {"GET /api/v1/users/me > me"}
+
+
+def test_a_prefix_that_nobody_can_tell_is_left_out() -> None:
+    sources = {
+        "app.py": """
+            import os
+            from fastapi import APIRouter, FastAPI
+            app, router = FastAPI(), APIRouter(prefix=os.environ["ROOT"])
+            app.include_router(router, prefix=unknown.PREFIX)
+            @router.get("/me")
+            def me(): ...
+            """,
+    }
+    assert served(sources) == {"GET /me > me"}

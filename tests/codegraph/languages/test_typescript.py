@@ -396,3 +396,12 @@ def test_definitions_have_the_names_people_give_them() -> None:
 
 def test_an_index_is_called_by_its_folder() -> None:
     assert "shop" in {node.name for node in nodes({"src/shop/index.ts": ""}).values()}
+
+
+def test_a_field_of_the_same_name_as_a_function_holds_the_function() -> None:
+    source = "function match() {} class Router { match = match; } function go() { new Router().match(); }"
+    assert "go -> match" in calls(source)
+
+
+def test_code_in_a_string_is_run() -> None:
+    assert calls("function act() {} function other() {} function go() { eval('act()'); }") == {"go -> act"}

@@ -211,3 +211,36 @@ def test_components_and_hooks_are_told() -> None:
         "useThing": ("hook",),
     }
     assert facts.tags == ("react",)
+
+
+def test_a_chain_of_calls_speaks_of_one_router() -> None:
+    sources = {
+        "routes.ts": """
+            import { Router } from 'express';
+            import users from './users';
+            const api = Router().use(users).get('/health', health);
+            function health() {}
+            export default Router().use('/api', api);
+        """,
+        "users.ts": """
+            import { Router } from 'express';
+            const router = Router();
+            router.get('/users', list);
+            function list() {}
+            export default router;
+        """,
+    }
+    assert served(sources) == {"GET /api/users -> list", "GET /api/health -> health"}
+
+
+def test_a_nest_program_has_one_prefix_for_all_its_routes() -> None:
+    controller = """
+        import { Controller, Get } from '@nestjs/common';
+        @Controller('tags') export class Tags { @Get() all() {} }
+    """
+    sources = {
+        "apps/shop/src/main.ts": "async function start() { const app = await make(); app.setGlobalPrefix('api'); }",
+        "apps/shop/src/tags/tags.controller.ts": controller,
+        "apps/bank/src/tags.controller.ts": controller,
+    }
+    assert endpoints(sources) == {"GET /api/tags", "GET /tags"}

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belayer.codegraph.languages.typescript import TYPESCRIPT
+from tests.codegraph.graphs import edges
 
 
 class Repository:
@@ -211,3 +212,18 @@ def test_a_broken_manifest_says_nothing(text: str) -> None:
 @given(st.text(alphabet="./@#*ab", max_size=12), st.text(alphabet='{}[]":,/*\\ab', max_size=40))
 def test_no_specifier_and_no_manifest_raises(spec: str, text: str) -> None:
     Repository("src/a.ts", tsconfig_json=text, package_json=text).leads(spec)
+
+
+def test_a_script_without_a_package_finds_the_file_beside_it() -> None:
+    repository = Repository("lib.js", "parts/main.js", "parts/near.js")
+    assert repository.leads("near", "parts/main.js") == "parts/near.js"
+    assert repository.leads("lib", "parts/main.js") == "lib.js"
+
+
+def test_a_bare_name_is_a_package_where_there_may_be_packages() -> None:
+    sources = {
+        "main.js": "import { a } from 'lib'; a();",
+        "lib.js": "export function a() {}",
+        "package.json": "{}",
+    }
+    assert edges(sources) == []

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from belayer.codegraph.facts import Facts, Shape, pack, unpack
 from belayer.codegraph.languages.typescript import TYPESCRIPT
+from belayer.codegraph.languages.typescript_repairs import respelled
 
 SOURCE = """
 import a, { b as c, type D } from './a';
@@ -144,3 +145,34 @@ def _is_sound(facts: Facts) -> bool:
     return all(row.scope in scopes for row in rows) and all(
         each.parent in scopes for each in facts.definitions[1:]
     )
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "interface Get {\n  <K>(key: K): Value\n  <K, V>(key: K, value: V): Value\n}",
+        "interface Get {\n  (key: string): Value\n  // with more\n  <K>(key: K): Value\n}",
+        "export interface Holder<in out T, out U = T> { value: T }",
+        "export type * from './types'",
+        "const kept = await load<typeof import('./kept')>()",
+    ],
+)
+def test_what_the_grammar_does_not_know_costs_nothing_of_the_file(written: str) -> None:
+    facts = read(f"{written}\nexport function after() {{ here(); }}\n")
+    assert not facts.is_broken
+    assert [each.name for each in facts.definitions][-1] == "after"
+    assert facts.definitions[-1].line == written.count("\n") + 2
+
+
+def test_a_comparison_that_goes_on_in_the_next_line_is_left_as_it_is() -> None:
+    source = b"const small =\n  a +\n  <T>b;\n"
+    assert respelled(source) == source
+
+
+@given(st.text(st.sampled_from("<>(){}\n ;:=|inoutypexpr*/'\"T"), max_size=200))
+@settings(max_examples=200)
+def test_a_respelled_file_has_every_byte_at_its_place(text: str) -> None:
+    source = text.encode()
+    spelled = respelled(source)
+    assert len(spelled) == len(source)
+    assert spelled.count(b"\n") == source.count(b"\n")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from belayer.codegraph.facts import Facts
 from belayer.codegraph.link.linker import Linked, Linker
+from belayer.codegraph.link.marks import Marks
 from tests.codegraph.graphs import Shelf
 
 PATHS = (
@@ -92,7 +93,8 @@ def updated(
     touched = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
     changed: dict[str, Facts | None] = {path: old.facts(path) for path in touched}
     linker = Linker(new)
-    again = linker.affected(changed, old.manifests(), [(path, part.memory) for path, part in graph.items()])
+    memories = Marks({path: part.memory for path, part in graph.items()})
+    again = linker.affected(changed, old.manifests(), memories)
     kept = {path: part for path, part in graph.items() if new.facts(path) is not None}
     return {**kept, **{part.path: part for part in linker.link(sorted(again))}}, again
 

@@ -1,10 +1,13 @@
 """C#: how to read it, and where its namespaces lead."""
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 import tree_sitter_c_sharp
 
 from belayer.codegraph.facts import Export, Facts
+from belayer.codegraph.languages import ordinary
 from belayer.codegraph.languages.csharp_declarations import DECLARATIONS
 from belayer.codegraph.languages.csharp_expressions import EXPRESSIONS
 from belayer.codegraph.languages.csharp_operators import OPERATORS
@@ -43,6 +46,9 @@ PARSING = Parsing(
     tree_sitter_c_sharp.language, {**DECLARATIONS, **STATEMENTS, **EXPRESSIONS, **OPERATORS}, IDLE
 )
 GLOBAL = "<global>"  # the package of files with global usings: they are known everywhere
+PROJECT = "*.csproj"
+SHARED_BY_PROJECTS = ("Directory.Build.props", "Directory.Build.targets")
+USING = re.compile(r'<Using\s[^<>]{0,200}?Include="([\w.; ]{1,400})"[^<>]{0,200}>')
 
 
 class CSharp:
@@ -50,8 +56,9 @@ class CSharp:
 
     name = "csharp"
     suffixes = (".cs",)
-    manifests: tuple[str, ...] = ()
+    manifests = (PROJECT, *SHARED_BY_PROJECTS)
     names_see_members = True
+    ordinary = ordinary.CSHARP
 
     def read(self, path: str, source: bytes) -> Facts:
         root = PARSING.parser.parse(source).root_node
@@ -80,13 +87,37 @@ class CSharp:
         return ()
 
     def visible(self, facts: Facts, project: Project) -> Iterable[str]:
-        """The files of the same namespaces, of those around them, of none, and those with global usings."""
+        """The files of the same namespaces, of those around them, of none, and what a project uses everywhere."""
         seen: dict[str, None] = {}
         for namespace in facts.packages or (facts.package,):
             for outer in _around(namespace):
                 seen.update(dict.fromkeys(nearest(project.in_package(outer), facts.path)))
         seen.update(dict.fromkeys(nearest(project.in_package(GLOBAL), facts.path)))
+        for namespace in _used_by_all(facts.path, project):
+            seen.update(dict.fromkeys(nearest(project.in_package(namespace), facts.path)))
         return tuple(seen)
+
+
+def _used_by_all(path: str, project: Project) -> Iterable[str]:
+    """The namespaces that a file's project uses everywhere: its own, and those of the folders around."""
+    own = [place for place in project.manifest(PROJECT) if path.startswith(_folder(place))]
+    if own:
+        yield from _usings(project.manifest(PROJECT)[max(own, key=len)])
+    for name in SHARED_BY_PROJECTS:
+        for place, text in project.manifest(name).items():
+            if path.startswith(_folder(place)):
+                yield from _usings(text)
+
+
+def _folder(path: str) -> str:
+    return path[: path.rfind("/") + 1]
+
+
+@lru_cache(maxsize=1_024)
+def _usings(text: str) -> tuple[str, ...]:
+    """`<Using Include="Shop.Carts;Shop.Orders" />`; a class whose members are used is left out."""
+    found = (match[1] for match in USING.finditer(text) if "Static=" not in match[0])
+    return tuple(name.strip() for names in found for name in names.split(";"))
 
 
 def _exports(walk: CSharpWalk) -> list[Export]:

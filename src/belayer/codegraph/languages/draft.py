@@ -144,7 +144,8 @@ class Draft:
             self.store(("name", spelled), value, line)
 
     def store(self, target: Expr, value: Expr, line: int) -> None:
-        if value is not NOTHING or target[0] == "attr":  # storing an attribute may call a setter
+        is_worth_it = value is not NOTHING or target[0] == "attr"  # storing an attribute may call a setter
+        if is_worth_it and target[0] in ("name", "attr", "item"):
             self.stores.append(Store(self.scope, target, value, line))
 
     def call(

@@ -8,6 +8,7 @@ import tree_sitter_go
 from tree_sitter import Node
 
 from belayer.codegraph.facts import Facts
+from belayer.codegraph.languages import ordinary
 from belayer.codegraph.languages.draft import Draft, nearest
 from belayer.codegraph.languages.go_declarations import DECLARATIONS
 from belayer.codegraph.languages.go_expressions import EXPRESSIONS
@@ -49,6 +50,7 @@ class Go:
     suffixes = (".go",)
     manifests = ("go.mod",)
     names_see_members = False
+    ordinary = ordinary.GO
 
     def read(self, path: str, source: bytes) -> Facts:
         root = PARSING.parser.parse(source).root_node

@@ -83,6 +83,10 @@ def call(walk: GoWalk, node: Node) -> Expr:
     if kind == "selector_expression":
         return _call_attribute(walk, function, last)
     callee = walk.expr(function)
+    if kind == "index_expression" and function.children[0].type in ("identifier", "selector_expression"):
+        callee = one_of(
+            (callee, walk.expr(function.children[0]))
+        )  # one of several, or a generic one for a type
     given = walk.draft.call(callee, arguments(walk, last), function)
     is_conversion = kind == "parenthesized_expression" and "*" in walk.draft.text(function)[:2]
     return one_of((given, instance(callee))) if is_conversion else given

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import tree_sitter_java
 
 from belayer.codegraph.facts import Facts, Route, Shape
+from belayer.codegraph.languages import ordinary
 from belayer.codegraph.languages.draft import Draft, nearest
 from belayer.codegraph.languages.java_annotations import routes
 from belayer.codegraph.languages.java_declarations import DECLARATIONS
@@ -42,6 +43,7 @@ class Java:
     suffixes = (".java",)
     manifests: tuple[str, ...] = ()
     names_see_members = True
+    ordinary = ordinary.JAVA
 
     def read(self, path: str, source: bytes) -> Facts:
         root = PARSING.parser.parse(source).root_node

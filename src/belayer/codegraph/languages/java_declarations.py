@@ -242,7 +242,7 @@ def field(walk: JavaWalk, node: Node) -> Expr:
         if value_node is not None and value_node.type == "string_literal":
             walk.own.constants[name] = draft.text(value_node)[1:-1]
         value, declared = walk.expr(value_node), typed_or_none(walk, kind, child) or NOTHING
-        if not (is_final and is_exact(value_node)) or holds(declared):
+        if declared != value and (not (is_final and is_exact(value_node)) or holds(declared)):
             draft.bind(name, declared, line_of(child))
         draft.bind(name, value, line_of(child))
     return NOTHING

@@ -52,6 +52,9 @@ REFLECTION = METHOD_HANDLES | {
     "getMethod",
     "getDeclaredMethod",
     "forName",
+    "cast",
+    "findGetter",
+    "findStaticGetter",
 }
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 EXACT = frozenset({"object_creation_expression", "lambda_expression", "method_reference"})
@@ -212,11 +215,26 @@ def _reflected(walk: JavaWalk, node: Node, word: str, target: Expr, values: list
         return one_of((given, target))
     if word == "findConstructor":
         return one_of((given, *values[:1]))
+    if word == "cast":
+        return one_of((given, ("new", target)))
     if not texts:
         return given
     if word == "forName":
         return one_of((given, qualified(texts[0].replace("$", ".").split("."))))
+    if word in ("findGetter", "findStaticGetter"):
+        return _getter(walk, node, values[0] if word == "findStaticGetter" else ("new", values[0]), texts[0])
     return one_of((given, ("attr", values[0] if word in METHOD_HANDLES else target, texts[0])))
+
+
+def _getter(walk: JavaWalk, node: Node, holder: Expr, name: str) -> Expr:
+    """A handle that gives a field is a function that does."""
+    draft = walk.draft
+    row, column = node.start_point
+    number = draft.define(Shape.LAMBDA, f"<lambda:{row + 1}:{column}>", node)
+    before = draft.enter(number)
+    draft.give(("attr", holder, name))
+    draft.leave(before)
+    return ("def", number)
 
 
 def creation(walk: JavaWalk, node: Node) -> Expr:

@@ -22,7 +22,7 @@ def local(walk: JavaWalk, node: Node) -> Expr:
         value = walk.expr(value_node)
         name, line = draft.declare(draft.text(child.child_by_field_name("name"))), line_of(child)
         declared = NOTHING if is_inferred else typed_or_none(walk, kind, child) or NOTHING
-        if not is_exact(value_node) or holds(declared):
+        if declared != value and (not is_exact(value_node) or holds(declared)):
             draft.bind(name, declared, line)
         draft.bind(name, value, line)
     return NOTHING

@@ -16,7 +16,10 @@ _ADDING = frozenset(
     {"add_api_route", "add_url_rule", "add_route", "add_websocket_route", "add_api_websocket_route"}
 )
 _ROUTERS = frozenset({"APIRouter", "Blueprint"})
+_STARLETTE = frozenset({"Route", "Mount", "WebSocketRoute"})
 _DJANGO = frozenset({"path", "re_path", "url"})
+_METHODS = _ADDING | _ROUTERS | _STARLETTE | {"include_router", "register_blueprint", "mount", "register"}
+_FUNCTIONS = _ROUTERS | _STARLETTE | _DJANGO
 _FRAMEWORKS = (
     "fastapi",
     "flask",
@@ -46,14 +49,17 @@ class Frameworks:
 
     def find(self) -> None:
         """Adds the routes and mounts of all calls to the draft."""
-        draft = self._draft
         self._note_lists()
-        for number, call in enumerate(draft.calls):
-            word = call.callee[0]
+        for number, call in enumerate(self._draft.calls):
+            callee = call[1]
+            word = callee[0]
             if word == "attr":
-                self._method(number, call, str(call.callee[2]))
+                if callee[2] in _METHODS:
+                    self._method(number, call, callee[2])
             elif word in ("name", "bound"):
-                self._function(number, call, self._name(call.callee))
+                name = self._name(callee)
+                if name in _FUNCTIONS:
+                    self._function(number, call, name)
             elif word == "call" and call.args:
                 self._decorator(call)
 
@@ -135,9 +141,9 @@ class Frameworks:
         if name in _ADDING:
             self._added(call, name, router)
         elif name == "include_router" and call.args:
-            self._mount(router, _keyword_text(call, "prefix") or "", call.args[0], call)
+            self._mount(router, _prefix(call, "prefix"), call.args[0], call)
         elif name == "register_blueprint" and call.args:
-            self._mount(router, _keyword_text(call, "url_prefix") or "", call.args[0], call)
+            self._mount(router, _prefix(call, "url_prefix"), call.args[0], call)
         elif name == "mount" and len(call.args) > 1 and call.args[0][0] == "key":
             self._mount(router, str(call.args[0][1]), call.args[1], call)
         elif (
@@ -151,7 +157,7 @@ class Frameworks:
             self._route(("ANY",), f"/{prefix}/{{pk}}/", call.args[1], router, call)
         elif name in _ROUTERS:
             self._own_prefix(number, call)
-        elif name in ("Route", "Mount", "WebSocketRoute"):
+        elif name in _STARLETTE:
             self._function(number, call, name)
 
     def _added(self, call: Call, name: str, router: Expr) -> None:
@@ -170,7 +176,7 @@ class Frameworks:
         self._route(methods, path, self._view(handler), router, call)
 
     def _own_prefix(self, number: int, call: Call) -> None:
-        prefix = _keyword_text(call, "prefix") or _keyword_text(call, "url_prefix")
+        prefix = _prefix(call, "prefix") or _prefix(call, "url_prefix")
         if prefix:
             self._mount(None, prefix, ("call", number), call)
 
@@ -261,9 +267,10 @@ class Frameworks:
             Route(methods, plain(path), handler, router, self._framework or "web", call.scope, call.line)
         )
 
-    def _mount(self, parent: Expr | None, prefix: str, child: Expr, call: Call) -> None:
+    def _mount(self, parent: Expr | None, prefix: str | Expr, child: Expr, call: Call) -> None:
         framework = self._framework or "web"
-        self._draft.mounts.append(Mount(parent, plain(prefix), child, framework, call.scope, call.line))
+        where = plain(prefix) if isinstance(prefix, str) else prefix
+        self._draft.mounts.append(Mount(parent, where, child, framework, call.scope, call.line))
 
     def _name(self, callee: Expr) -> str:
         """The name that a function was imported under, or its own."""
@@ -287,9 +294,12 @@ def _keyword(call: Call, *names: str) -> Expr | None:
     return next((value for name, value in call.keywords if name in names), None)
 
 
-def _keyword_text(call: Call, name: str) -> str | None:
+def _prefix(call: Call, name: str) -> str | Expr:
+    """A prefix as it is written, or what stands for it: a constant, an attribute of the settings."""
     value = _keyword(call, name)
-    return str(value[1]) if value is not None and value[0] == "key" else None
+    if value is None or value[0] not in ("key", "name", "bound", "attr"):
+        return ""
+    return str(value[1]) if value[0] == "key" else value
 
 
 def _path(call: Call, *names: str) -> str | None:
@@ -318,6 +328,7 @@ def _parameter(name: str, kind: str) -> str:
 def _from_pattern(pattern: str) -> str:
     """A regular expression of Django's as a path."""
     path = _GROUP.sub(lambda found: f"{{{found['name']}}}", pattern)
-    return (
+    path = (
         path.replace("\\.", ".").replace("\\-", "-").removeprefix("^").removesuffix("$").removesuffix("\\Z")
     )
+    return path.removesuffix("/?")

@@ -4,6 +4,7 @@ import tree_sitter_python
 from tree_sitter import Language, Parser
 
 GRAMMAR = Language(tree_sitter_python.language())
+ERROR_KIND = 0xFFFF  # the number tree-sitter gives to what it could not parse
 
 KINDS: dict[str, int] = {}
 for _number in range(GRAMMAR.node_kind_count):
@@ -17,6 +18,17 @@ FIELDS: dict[str, int] = {
     for _number in range(1, GRAMMAR.field_count + 1)
     if (_name := GRAMMAR.field_name_for_id(_number)) is not None
 }
+ALL_KINDS = (*range(GRAMMAR.node_kind_count), ERROR_KIND)
+
+
+def kinds(names: str) -> tuple[int, ...]:
+    """The numbers of these kinds of nodes."""
+    return tuple(KINDS[name] for name in names.split())
+
+
+def fields(names: str) -> tuple[int, ...]:
+    """The numbers of these fields."""
+    return tuple(FIELDS[name] for name in names.split())
 
 
 def parser() -> Parser:

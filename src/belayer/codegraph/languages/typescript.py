@@ -20,6 +20,7 @@ from belayer.codegraph.languages.language import Project
 from belayer.codegraph.languages.typescript_frameworks import is_test_path, module_tags, next_routes
 from belayer.codegraph.languages.typescript_modules import resolve
 from belayer.codegraph.languages.typescript_reading import Act, Reading
+from belayer.codegraph.languages.typescript_repairs import parsed
 from belayer.codegraph.languages.typescript_words import ORDINARY
 
 _TYPED, _TYPED_JSX, _PLAIN = "typescript", "tsx", "javascript"
@@ -39,7 +40,7 @@ class TypeScript:
         """The facts of a file."""
         grammar = _GRAMMAR_OF.get(path[path.rfind(".") :].lower(), _PLAIN)
         parser, table = _parser(grammar)
-        root = parser.parse(source).root_node
+        root = parsed(parser, source)
         reading = Reading(path, source, table, root.end_point[0] + 1)
         reading.is_test = is_test_path(path)
         try:

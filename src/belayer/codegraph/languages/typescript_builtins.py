@@ -1,11 +1,12 @@
 """What JavaScript's own functions do with what they are given: whom they call, what they put where, what they give."""
 
+import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
-from belayer.codegraph.facts import Binding, Expr, Store
+from belayer.codegraph.facts import Binding, Expr, Import, Store
 from belayer.codegraph.languages.typescript_drafts import Written
 from belayer.codegraph.languages.typescript_reading import Reading
 from belayer.codegraph.languages.typescript_values import (
@@ -22,6 +23,11 @@ from belayer.codegraph.languages.typescript_words import LIBRARY, RUNS_FIRST, SP
 
 _CALLABLE = frozenset(("def", "name", "bound", "attr", "call", "import", "any", "item"))
 _RESOLVED = "<resolved>"
+_ONE_CALL = re.compile(r"([A-Za-z_$][\w$]*)\(\);?")
+_ARRAYS = (
+    ("list", ()),
+    ("name", "Array"),
+)  # what stands for the array's own methods; `prototype` is left out
 
 
 def names_its_function(holder: Expr | None, word: str) -> bool:
@@ -54,7 +60,27 @@ def built_in_call(r: Reading, written: Written, number: int) -> Expr | None:
         return _lazy(r, args[0])
     if word == "useRef":
         return ("dict", (("current", args[0]),))
+    if word in ("define", "require", "requirejs"):
+        _asynchronous_module(r, written, number)
+    if word == "eval" and args[0][0] == "key" and (code := _ONE_CALL.fullmatch(str(args[0][1]))):
+        return r.call(r.name(code[1]), (), written.callee, unless=number)
     return None
+
+
+def _asynchronous_module(r: Reading, written: Written, number: int) -> None:
+    """`define(["a"], (a) => …)`: the modules are its arguments, and what it gives is what this module is."""
+    maker, is_definition = written.args[-1], written.word == "define" and r.scope == 0
+    listed = next((arg for arg in written.args[:-1] if arg[0] == "list"), None)
+    if listed is None and not is_definition:
+        return
+    specs = [str(part[1]) for part in parts(listed) if part[0] == "key"] if listed is not None else []
+    line = written.callee.start_point[0] + 1
+    r.imports.extend(Import(r.scope, spec, None, None, line) for spec in specs)
+    modules = tuple(("import", spec, None) for spec in specs)
+    given = maker if maker[0] == "dict" else _calls(r, maker, modules, written.nodes[-1], number)
+    if given is not None and is_definition:
+        r.export("=", given)
+        r.export("default", given)
 
 
 def _first_is_run(r: Reading, written: Written, word: str, number: int) -> Expr | None:
@@ -80,7 +106,7 @@ def built_in_new(r: Reading, written: Written, number: int) -> Expr | None:
     """`new Promise(f)` calls f; `new Set(xs)` and `new Map(pairs)` hold what they were given."""
     args, word = written.args, written.word
     if not args:
-        return None
+        return ("list", ()) if word == "Set" else None
     if word == "Promise":
         return _calls(r, args[0], (), written.nodes[0], number)
     if word == "Set":
@@ -121,11 +147,21 @@ def bound_call(r: Reading, written: Written, number: int) -> Expr | None:
     if word == "bind":
         return holder
     if word == "call":
+        if holder[0] == "attr" and holder[1] in _ARRAYS and args:
+            return _on_first(r, written, str(holder[2]), number)
         return r.call(holder, args[1:], written.callee, written.spread, unless=number)
     if len(args) > 1 and args[1][0] == "list":
         return r.call(holder, parts(args[1]), written.callee, unless=number)
     spread = (("*", args[1]),) if len(args) > 1 else ()
     return r.call(holder, (), written.callee, spread, unless=number)
+
+
+def _on_first(r: Reading, written: Written, method: str, number: int) -> Expr | None:
+    """`[].map.call(xs, f)`, `Array.prototype.slice.call(xs, 1)`: a built-in method, called on its first argument."""
+    first, *rest = written.args
+    return built_in_method(
+        r, written._replace(holder=first, word=method, args=tuple(rest), nodes=written.nodes[1:]), number
+    )
 
 
 # ---- methods
@@ -185,17 +221,17 @@ def _calls(r: Reading, callee: Expr, args: tuple[Expr, ...], at: Node, number: i
 
 
 def _map(use: _Use) -> Expr | None:
-    given = use.calls(0, use.item())
+    given = use.calls(0, use.item(), NUMBER, use.holder)
     return ("list", (given,)) if given else None
 
 
 def _flat_map(use: _Use) -> Expr | None:
-    given = use.calls(0, use.item())
+    given = use.calls(0, use.item(), NUMBER, use.holder)
     return ("list", (("spread", given),)) if given else None
 
 
 def _visit(use: _Use) -> Expr | None:
-    use.calls(0, use.item())
+    use.calls(0, use.item(), UNKNOWN, use.holder)
     return None
 
 
@@ -270,6 +306,8 @@ def _add(use: _Use) -> Expr | None:
     for arg in use.args if use.holder[0] in ("name", "bound", "attr", "item") else ():
         if arg[0] in _CALLABLE or arg[0] in ("dict", "list"):
             use.reading.store(use.item(), arg, use.line)
+    for _, spread in use.written.spread if use.holder[0] in ("name", "bound", "attr", "item") else ():
+        use.reading.store(use.item(), ("spread", spread), use.line)
     return use.holder if use.written.word == "add" else None
 
 
@@ -334,36 +372,49 @@ def _give(use: _Use, target: Expr, source: Expr) -> None:
 
 
 def _create(use: _Use) -> Expr | None:
-    """`Object.create(A.prototype)` is an A, `Object.create(o)` has what o has."""
-    is_prototype = use.reading.text(use.written.nodes[0]).endswith(".prototype")
-    return ("new", use.first) if is_prototype else use.first
+    """`Object.create(A.prototype)` is an A, `Object.create(o, {…})` has what o has, and what is described."""
+    if use.reading.text(use.written.nodes[0]).endswith(".prototype"):
+        return ("new", use.first)
+    described = use.args[1] if len(use.args) > 1 else UNKNOWN
+    if described[0] != "dict":
+        return use.first if use.first != UNKNOWN else ("dict", ())
+    own = tuple((key, value) for key, how in pairs(described) if (value := _described(use, how)) is not None)
+    return ("dict", ((None, ("spread", use.first)), *own))
 
 
 def _define_property(use: _Use) -> Expr | None:
-    if len(use.args) > 2 and use.args[1][0] == "key":
-        _describe(use, use.args[1][1], use.args[2])
-    return use.first
+    if len(use.args) < 3 or use.args[1][0] != "key":
+        return use.first
+    return _with_described(use, [(use.args[1][1], use.args[2])])
 
 
 def _define_properties(use: _Use) -> Expr | None:
-    for key, how in pairs(use.args[1]) if len(use.args) > 1 and use.args[1][0] == "dict" else ():
-        _describe(use, key, how)
+    described = use.args[1] if len(use.args) > 1 else UNKNOWN
+    return _with_described(use, list(pairs(described))) if described[0] == "dict" else use.first
+
+
+def _with_described(use: _Use, properties: list[tuple[object, Expr]]) -> Expr:
+    """The object, with the properties that are described."""
+    own = tuple((key, value) for key, how in properties if (value := _described(use, how)) is not None)
+    if use.first[0] == "dict":
+        return ("dict", (*pairs(use.first), *own))
+    _give(use, use.first, ("dict", own))
     return use.first
 
 
-def _describe(use: _Use, key: object, how: Expr) -> None:
+def _described(use: _Use, how: Expr) -> Expr | None:
     """A property by its descriptor: a value, or what a getter gives."""
+    if how[0] in ("name", "bound"):
+        return attr_of(how, "value")
     said = dict(pairs(how)) if how[0] == "dict" else {}
-    value = said.get("value")
-    if value is None and "get" in said:
-        value = use.reading.call(said["get"], (), use.written.callee)
-    if value is not None:
-        _give(use, use.first, ("dict", ((key, value),)))
+    if "get" in said:
+        return use.reading.call(said["get"], (), use.written.callee)
+    return said.get("value")
 
 
 def _set_prototype(use: _Use) -> Expr | None:
-    if len(use.args) > 1:
-        use.reading.inherit(use.first, use.args[1])
+    if len(use.args) > 1 and not use.reading.inherit(use.first, use.args[1]):
+        use.reading.store(("item", use.first, None), ("spread", use.args[1]), use.line)
     return use.first
 
 
@@ -454,6 +505,7 @@ _STATICS: Final[dict[str, Callable[[_Use], Expr | None]]] = {
     "Object.defineProperties": _define_properties,
     "Object.setPrototypeOf": _set_prototype,
     "util.inherits": _set_prototype,
+    "Object.getPrototypeOf": _first,
     "Object.freeze": _first,
     "Object.seal": _first,
     "Object.values": _values,

@@ -33,6 +33,7 @@ from belayer.codegraph.languages.typescript_values import (
     TEST,
     UNKNOWN,
     attr_of,
+    inside,
     one_of,
 )
 from belayer.codegraph.languages.typescript_words import BUILT_IN, MADE
@@ -95,7 +96,7 @@ def _given(
         other = built_in_call(r, written, number) if word in BUILT_IN else None
     else:
         if word in ROUTED:
-            framework_call(r, written, node)
+            other = framework_call(r, written, node)
         if word in _BOUND:
             other = bound_call(r, written, number)
         other = other or built_in_method(r, written, number)
@@ -139,7 +140,7 @@ def _arguments(
         return Written(callee, holder, word, (STRING, *substitutions(r, node)), (), ())
     nodes: list[Node] = []
     args: list[Expr] = []
-    spread: list[tuple[str, Expr]] = []
+    behind: list[Expr] = []  # from the first spread on
     has_functions = False
     for child in node.named_children:
         kind = child.type
@@ -155,14 +156,20 @@ def _arguments(
             )
             has_functions = True
         elif kind == "spread_element":
-            spread.append(("*", through(r, child) or UNKNOWN))
+            behind.append(("spread", through(r, child) or UNKNOWN))
             continue
         else:
             value = r.visit(child) or UNKNOWN
             mention(r, value, child)
-        if not spread:
-            args.append(value)
-    return Written(callee, holder, word, tuple(args), tuple(spread), tuple(nodes), has_functions)
+        (behind if behind else args).append(value)
+    return Written(callee, holder, word, tuple(args), _spread(behind), tuple(nodes), has_functions)
+
+
+def _spread(behind: list[Expr]) -> tuple[tuple[str, Expr], ...]:
+    """The arguments from the first spread on, as one."""
+    if not behind:
+        return ()
+    return (("*", inside(behind[0]) if len(behind) == 1 else ("list", tuple(behind))),)
 
 
 def _argument_function(

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from belayer.codegraph.facts import Binding, Expr, Shape
+from belayer.codegraph.facts import Binding, Expr, Shape, Store
 from belayer.codegraph.languages.typescript_frameworks import decorated_class, decorated_method
 from belayer.codegraph.languages.typescript_functions import (
     FUNCTIONS,
@@ -156,8 +156,11 @@ def _field(r: Reading, node: Node, number: int) -> None:
     value = _field_value(r, value_node, name, number, is_static=is_static) if value_node is not None else None
     r.this = held
     known = value if value is not None and is_certain(r, value) else one_of(value, declared)
-    if known is not None:
-        r.bindings.append(Binding(number, name, known, node.start_point[0] + 1))
+    line = node.start_point[0] + 1
+    if value is not None and value == ("name", name):  # a bare name is never the field itself
+        r.stores.append(Store(r.definitions[number].parent, ("attr", ("def", number), name), value, line))
+    elif known is not None:
+        r.bindings.append(Binding(number, name, known, line))
 
 
 def _field_value(r: Reading, node: Node, name: str, number: int, *, is_static: bool) -> Expr | None:

@@ -19,6 +19,7 @@ from belayer.codegraph.languages.typescript_values import (
     as_key,
     attr_of,
     inside,
+    number_of,
     one_of,
 )
 
@@ -30,8 +31,6 @@ _CHOICES = frozenset(("||", "??", "&&"))
 def identifier(r: Reading, node: Node) -> Expr | None:
     """A name that is read. That an imported thing is spoken of at all is worth an edge."""
     word = r.text(node)
-    if word == "arguments" and r.own:
-        return r.arguments()
     value = r.name(word)
     if word in r.imported and value[0] == "name":
         r.refer(value, node)
@@ -119,6 +118,8 @@ def subscript_expression(r: Reading, node: Node) -> Expr | None:
         return None
     value = chain(r, holder)
     key = r.visit(index) if index is not None else None
+    if key is not None and key[0] == "bound" and r.bindings[number_of(key)].value[0] == "key":
+        key = r.bindings[number_of(key)].value
     if key is not None and key[0] == "key":
         return attr_of(value, key[1])
     return ("item", value, key if key is not None and key[0] in _KEYS else None)

@@ -7,14 +7,14 @@ from tree_sitter import Node
 from belayer.codegraph.facts import Expr, Mount, Route, Shape
 from belayer.codegraph.languages.typescript_drafts import Draft, Written
 from belayer.codegraph.languages.typescript_reading import Reading
-from belayer.codegraph.languages.typescript_values import inside, number_of, pairs, parts
+from belayer.codegraph.languages.typescript_values import MODULE, inside, number_of, pairs, parts
 from belayer.codegraph.languages.typescript_words import CASES, RUNNERS, SUITES
 
 METHODS = {word: word.upper() for word in ("get", "post", "put", "delete", "patch", "options", "head")} | {
     "all": "ANY",
     "del": "DELETE",
 }
-ROUTED = frozenset(METHODS) | {"use", "route", "register"}
+ROUTED = frozenset(METHODS) | {"use", "route", "register", "setGlobalPrefix"}
 # The packages whose routers have get, post, use …, and the framework that their routes are told by.
 _FRAMEWORKS = {
     "express": "express",
@@ -113,19 +113,38 @@ def module_tags(r: Reading) -> None:
 # ---- Express and those like it
 
 
-def framework_call(r: Reading, written: Written, node: Node) -> None:
-    """A call that registers a route or mounts a router."""
+def framework_call(r: Reading, written: Written, node: Node) -> Expr | None:
+    """A call that registers a route or mounts a router; the router, which such a call gives back."""
     word, holder = written.word, written.holder
     if holder is None or not written.args:
-        return
+        return None
+    router, known = _chain_start(r, holder), len(r.routes) + len(r.mounts)
     if word in METHODS:
-        _verb(r, written, holder, node)
+        _verb(r, written, router, node)
     elif word == "use" or (word == "route" and len(written.args) == 2):
-        _use(r, written, holder, node)
+        _use(r, written, router, node)
     elif word == "route" and written.args[0][0] == "dict":
-        _fastify_route(r, written, holder, node)
+        _fastify_route(r, written, router, node)
     elif word == "register" and len(written.args) == 2:
-        _register(r, written, holder, node)
+        _register(r, written, router, node)
+    elif word == "setGlobalPrefix" and (prefix := literal_text(r, written.nodes[0])):
+        r.mounts.append(Mount(None, route_path(prefix), MODULE, "nest", r.scope, node.start_point[0] + 1))
+    return router if len(r.routes) + len(r.mounts) > known else None
+
+
+def _chain_start(r: Reading, holder: Expr) -> Expr:
+    """The router that `Router().use(a).get("/x", b)` speaks of all along."""
+    while holder[0] in ("call", "any"):
+        if holder[0] == "any":  # what a call gives, and the router that it is known to give
+            first = parts(holder)[0] if parts(holder) else holder
+            if first[0] != "call":
+                return holder
+            holder = first
+        callee = r.calls[number_of(holder)].callee
+        if callee[0] != "attr" or callee[2] not in ROUTED or callee[2] == "route":
+            return holder
+        holder = inside(callee)
+    return holder
 
 
 def _verb(r: Reading, written: Written, holder: Expr, node: Node) -> None:
@@ -168,10 +187,9 @@ def _route_chain(r: Reading, callee: Node) -> tuple[Expr, str] | None:
 def _framework(r: Reading, base: Expr) -> str | None:
     """What a router belongs to; nothing if it looks like no router."""
     known = next((_FRAMEWORKS[entry.spec] for entry in r.imports if entry.spec in _FRAMEWORKS), None)
-    if base[0] == "bound":
-        maker = _maker(r, r.bindings[number_of(base)].value)
-        if maker is not None:
-            return maker
+    maker = _maker(r, r.bindings[number_of(base)].value if base[0] == "bound" else base)
+    if maker is not None:
+        return maker
     name = _spoken(r, base)
     return (known or "express") if _ROUTER_NAME.search(name) else None
 

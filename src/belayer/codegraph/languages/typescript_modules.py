@@ -10,6 +10,7 @@ from typing import cast
 from belayer.codegraph.languages.language import Project
 
 _SUFFIXES = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+_SCRIPTS = (".js", ".mjs", ".jsx")
 # What a written suffix may stand for: a TypeScript file is imported by the name of what it becomes.
 _MEANT = {
     ".js": (".ts", ".tsx", ".d.ts", ".js", ".jsx"),
@@ -50,10 +51,22 @@ def _candidates(spec: str, importer: str, folder: str, project: Project) -> Iter
         places += [_join(above, spec[2:]) for above in _above(folder)]
     elif spec.startswith("/"):
         places.append(spec.lstrip("/"))
+    elif _is_script(importer, folder, project):
+        places += [_join(above, spec) for above in _above(folder)]
     for place in places:
         found = _file(place, project, importer)
         if found:
             yield found
+
+
+def _is_script(importer: str, folder: str, project: Project) -> bool:
+    """Whether a bare name may mean a file: without a package.json there are import maps, AMD, or nothing."""
+    if not importer.endswith(_SCRIPTS):
+        return False
+    manifests = project.manifest("package.json")
+    return not any(
+        (f"{above}/package.json" if above else "package.json") in manifests for above in _above(folder)
+    )
 
 
 # ---- files

@@ -16,6 +16,7 @@ from belayer.codegraph.languages.typescript_reading import Reading
 from belayer.codegraph.languages.typescript_values import (
     LONGEST_KEY,
     MODULE,
+    OBJECT,
     PROPERTY,
     UNKNOWN,
     attr_of,
@@ -28,19 +29,22 @@ from belayer.codegraph.languages.typescript_values import (
 
 def object_(r: Reading, node: Node) -> Expr | None:
     """An object literal. If its functions say `this`, the object gets a name for them to say."""
-    prefix, r.hint = r.hint, None
-    r.depth += 1
     row, column = node.start_point
-    own: Expr = ("name", f"<object:{row + 1}:{column}>")
-    items = [item for child in node.named_children for item in _property(r, child, prefix, own)]
-    r.depth -= 1
-    if len({key for key, _ in items}) < len(items):
-        items = _last_of_each(items)
-    value: Expr = ("dict", tuple(items))
+    own: Expr = ("name", f"{OBJECT}{row + 1}:{column}>")
+    value = _literal(r, node, own)
     if own not in r.this_used:
         return value
     r.bindings.append(Binding(r.scope, str(own[1]), value, row + 1))
     return own
+
+
+def _literal(r: Reading, node: Node, this: Expr) -> Expr:
+    """An object literal's properties; `this` is what its functions call so."""
+    prefix, r.hint = r.hint, None
+    r.depth += 1
+    items = [item for child in node.named_children for item in _property(r, child, prefix, this)]
+    r.depth -= 1
+    return ("dict", tuple(_last_of_each(items) if len({key for key, _ in items}) < len(items) else items))
 
 
 def _last_of_each(items: list[tuple[object, Expr]]) -> list[tuple[object, Expr]]:
@@ -138,9 +142,11 @@ def _assign_member(r: Reading, left: Node, right: Node, line: int) -> Expr | Non
         return value
     if target == MODULE:
         _export_module(r, value)
+    elif target[0] == "attr" and target[2] == "__proto__":
+        set_prototype(r, inside(target), value, line)
     elif target[0] == "attr" and target[1] == MODULE and r.names.get("exports") == MODULE:
         r.export(str(target[2]), value)
-    elif left.type == "member_expression" and r.text(left).endswith(".prototype"):
+    elif _is_prototype(r, left):
         _prototype(r, target, value, line)
     else:
         r.store(target, value, line)
@@ -151,11 +157,16 @@ def _member_value(r: Reading, left: Node, right: Node, target: Expr | None) -> E
     """The value, with functions named after the member, and with what `this` is in a prototype's function."""
     if target is None:
         return r.visit(right)
+    if right.type == "object" and _is_prototype(r, left):
+        r.hint = str(target[1]) if target[0] == "name" else None
+        return _literal(r, right, ("new", r.always(target)))
     word = str(target[2]) if target[0] == "attr" else "exports" if target == MODULE else None
     holder = r.always(inside(target)) if target[0] == "attr" else None
     if right.type not in FUNCTIONS or right.type == "arrow_function":
         is_nameless = word is None or (target == MODULE and right.type == "object")
         return r.visit(right) if is_nameless else named(r, right, str(word))
+    if target[0] == "item":
+        return function(r, right, this=_holder_of_item(r, left, target))
     text = r.text(left)
     if ".prototype." in text and holder is not None:
         label = text.replace(".prototype.", ".") if len(text) < LONGEST_KEY else word
@@ -167,15 +178,41 @@ def _member_value(r: Reading, left: Node, right: Node, target: Expr | None) -> E
     )
 
 
+def _holder_of_item(r: Reading, left: Node, target: Expr) -> Expr | None:
+    """What `this` is in the function of `A.prototype[name] = …` or `app[name] = …`."""
+    of, holder = left.child_by_field_name("object"), r.always(inside(target))
+    if of is None or holder[0] != "name":
+        return None
+    return ("new", holder) if _is_prototype(r, of) else holder
+
+
+def _is_prototype(r: Reading, left: Node) -> bool:
+    return left.type == "member_expression" and r.text(left).endswith(".prototype")
+
+
+def set_prototype(r: Reading, child: Expr, base: Expr, line: int) -> None:
+    """A class or function gets a base; an object has what the other one has."""
+    if not r.inherit(child, base):
+        r.store(("item", child, None), ("spread", base), line)
+
+
 def _export_module(r: Reading, value: Expr) -> None:
     """`module.exports = e`: what the module is; an object's properties are its exports."""
     r.export("=", value)
     r.export("default", value)
+    value = written(r, value)
     for key, held in pairs(value) if value[0] == "dict" else ():
         if isinstance(key, str):
             r.export(key, held)
         elif held[0] == "spread" and inside(held)[0] == "import" and inside(held)[2] is None:
             r.pass_on(str(inside(held)[1]))
+
+
+def written(r: Reading, value: Expr) -> Expr:
+    """An object literal by what is written in it, if it was just read and has a name of its own."""
+    if value[0] == "name" and str(value[1]).startswith(OBJECT):
+        return next((binding.value for binding in reversed(r.bindings) if binding.name == value[1]), value)
+    return value
 
 
 def _prototype(r: Reading, holder: Expr, value: Expr, line: int) -> None:

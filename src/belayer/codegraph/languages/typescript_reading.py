@@ -26,6 +26,7 @@ from belayer.codegraph.languages.typescript_values import (
     PROPERTY,
     UNKNOWN,
     inside,
+    is_object,
     number_of,
     put,
     root_name,
@@ -196,6 +197,8 @@ class Reading:
         if number is not None:
             self.meant.add(number)
             return ("bound", number)
+        if word == "arguments" and self.own:
+            return self.arguments()
         expr = self.names.get(word)
         if expr is None:
             expr = self.names[word] = ("name", word)
@@ -460,7 +463,7 @@ class Reading:
     def _settle_stores(self) -> None:
         """A variable that was assigned before its declaration was seen is the scope's own."""
         kept: list[Store] = []
-        objects = {binding.name for binding in self.bindings if binding.value[0] in ("dict", "put")}
+        objects = {binding.name for binding in self.bindings if is_object(binding.value)}
         for store in self.stores:
             scope, target, value, line = store
             if target[0] == "name" and target[1] in self.declared[scope]:

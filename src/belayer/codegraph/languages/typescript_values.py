@@ -26,6 +26,7 @@ STATIC, PROPERTY, ABSTRACT, ASYNC, GENERATOR, CONSTRUCTOR, TEST = (
 LONGEST_CHAIN = 40
 MOST_CHOICES = 24
 LONGEST_KEY = 60
+OBJECT = "<object:"  # how the name of an object literal begins whose functions say `this`
 
 
 def inside(expr: Expr) -> Expr:
@@ -81,6 +82,13 @@ def item_of(value: Expr | None, index: int) -> Expr | None:
         if not any(item[0] == "spread" for item in items):
             return items[index] if index < len(items) else None
     return ("item", value, index)
+
+
+def is_object(value: Expr) -> bool:
+    """Whether a value is an object literal, or may be one: `x || {}`. One that says `this` has a name of its own."""
+    if value[0] == "any":
+        return any(map(is_object, parts(value)))
+    return value[0] == "dict" or (value[0] == "name" and str(value[1]).startswith(OBJECT))
 
 
 def as_key(text: str) -> str | int:

@@ -22,7 +22,7 @@ WRAPS_FIRST = _words(
     defineComponent styled cache
     """
 )
-BUILT_IN = RUNS_FIRST | WRAPS_FIRST | {"lazy", "useRef"}
+BUILT_IN = RUNS_FIRST | WRAPS_FIRST | {"lazy", "useRef", "define", "require", "requirejs", "eval"}
 # Classes whose instances hold, or call, what they are given.
 MADE = _words(
     """

@@ -13,11 +13,10 @@ from belayer.codegraph.link.keys import key
 from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.notes import FULL
 from belayer.codegraph.link.values import (
-    CONSTRUCTOR,
     ELSEWHERE,
     EXTENSION,
+    FOREIGN,
     NOTHING,
-    STATIC,
     Answer,
     Def,
     Instance,
@@ -72,28 +71,41 @@ class Calls:
             if call.unless >= 0 and self._leads_somewhere(module, call.unless):
                 continue
             answer = piece.value(callee, call.scope)
-            if answer is not ELSEWHERE:
+            if answer == NOTHING:
+                self._weave_unknown(piece, module, call)
+            elif answer is not ELSEWHERE:
                 self._weave_call(piece, module, number, answer)
             elif callee[0] == "attr" and not may_skip:
                 self._extension(piece, module, call)
 
     def _weave_call(self, piece: Piece, module: Module, number: int, answer: Answer) -> None:
         call = module.facts.calls[number]
-        if answer == NOTHING:
-            if call.callee[0] == "attr" and not self._extension(piece, module, call):
-                self._by_name(piece, module, call)
-            return
+        sure, unsure = answer
+        if len(sure) + len(unsure) == 1:
+            value, confidence = (sure[0], Confidence.RESOLVED) if sure else (unsure[0], Confidence.INFERRED)
+            if type(value) is Def and value.is_final:
+                piece.refer(call.scope, value, Relation.CALLS, confidence, call.line, call.column)
+            elif type(value) not in FOREIGN:
+                self._weave_each(piece, module, call, answer)
+        else:
+            self._weave_each(piece, module, call, answer)
+        if call.callee[0] == "attr" and call.callee[2] == "__iter__":
+            self._next(piece, module, number, call)
+
+    def _weave_each(self, piece: Piece, module: Module, call: Call, answer: Answer) -> None:
         found: dict[Def, Confidence] = {}
         self._made(answer, found)
-        for function, _, is_sure in self._evaluator.flow.run_by(answer, call, FULL):
+        for function, _, is_sure in self._evaluator.flow.run_by(answer, module, call, FULL):
             confidence = Confidence.RESOLVED if is_sure else Confidence.INFERRED
             found[function] = max(confidence, found.get(function, confidence))
             for other in self._stand_ins(function, call, module):
                 found.setdefault(other, Confidence.INFERRED)
         for target, confidence in found.items():
             piece.refer(call.scope, target, Relation.CALLS, confidence, call.line, call.column)
-        if call.callee[0] == "attr" and call.callee[2] == "__iter__":
-            self._next(piece, module, number, call)
+
+    def _weave_unknown(self, piece: Piece, module: Module, call: Call) -> None:
+        if call.callee[0] == "attr" and not self._extension(piece, module, call):
+            self._by_name(piece, module, call)
 
     def _leads_somewhere(self, module: Module, number: int) -> bool:
         return bool(self._evaluator.flow.targets(module, number, FULL))
@@ -108,9 +120,7 @@ class Calls:
 
     def _stand_ins(self, function: Def, call: Call, module: Module) -> list[Def]:
         """The methods that may run in its place: those that implement an abstract one, or override a virtual one."""
-        if function.fact.shape is not Shape.METHOD or function.traits & (STATIC | CONSTRUCTOR):
-            return []
-        if self._is_asked_of_class(call, module):
+        if function.is_final or self._is_asked_of_class(call, module):
             return []
         owner = function.module.facts.definitions[function.fact.parent]
         is_abstract = function.is_abstract or owner.shape is Shape.INTERFACE

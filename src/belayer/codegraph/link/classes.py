@@ -11,7 +11,9 @@ from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.notes import FULL, HOP, one_hop
 from belayer.codegraph.link.values import (
     ELSEWHERE,
+    NOBODY,
     NOTHING,
+    SILENT,
     Answer,
     Box,
     Def,
@@ -200,11 +202,17 @@ class Classes:
         of = value.of
         if not of.is_class:
             return self._of_function_instance(of, name, fuel)
+        laid_over = self._laid_over(of, name, fuel)
+        if laid_over != NOTHING:
+            return laid_over
         member = self.member(of, name, fuel)
         found = [] if member is None else [self._read(member, fuel)]
         found.extend(self.stored(of, name, fuel))
         if not found:
             found.extend(map(doubtful, self.stored_elsewhere(of, name, fuel)))
+        elif self._may_be_filled(of, found):
+            elsewhere = self.stored_elsewhere(of, name, fuel)
+            found.extend(doubtful(answer) for answer in elsewhere if answer not in SILENT)
         if not found and not value.is_exact:
             found.extend(self._of_classes_below(of, name, fuel))
         if found:
@@ -213,6 +221,12 @@ class Classes:
         if mixed_in != NOTHING:
             return mixed_in
         return ELSEWHERE if self.lineage(of, fuel)[1] else NOTHING
+
+    @staticmethod
+    def _may_be_filled(of: Def, found: list[Answer]) -> bool:
+        """Whether others may store what counts: where the class only says None, and in JavaScript always."""
+        is_empty = all(answer in SILENT or answer is NOBODY for answer in found)
+        return is_empty or of.module.facts.language == "typescript"
 
     def _of_classes_below(self, of: Def, name: str, fuel: int) -> list[Answer]:
         found: list[Answer] = []
@@ -361,6 +375,8 @@ class Classes:
         if not found and of.fact.shape is Shape.INTERFACE and not of.module.language.names_see_members:
             found.update(dict.fromkeys(self._look_alikes(of, method, fuel)))
         same = [each for each in found if len(each.fact.params) == len(method.fact.params)]
+        if len(same) > 1 and of.module.language.names_see_members:
+            return self._evaluator.flow.overloads.alike(method, same, fuel)
         return same if same or of.module.language.names_see_members else list(found)
 
     def _look_alikes(self, of: Def, method: Def, fuel: int) -> list[Def]:
@@ -392,6 +408,16 @@ class Classes:
             return False
         owner = self.whole(owner) if owner.is_part else owner
         return all(self.member(owner, name, fuel) is not None for name in wanted)
+
+    def _laid_over(self, of: Def, name: str, fuel: int) -> Answer:
+        """A member of an object that stands before the classes among the bases: what it has was copied over theirs."""
+        if of.module.facts.language != "typescript" or not of.fact.bases:
+            return NOTHING
+        if self.own(of, name, fuel) is not None:
+            return NOTHING
+        first = self._evaluator.value(of.fact.bases[0], of.module, of.fact.parent, fuel - 1)
+        boxes = [value for part in first for value in part if isinstance(value, Box)]
+        return self._evaluator.containers.named(boxes[0], name, fuel) if boxes else NOTHING
 
     def _mixed_in(self, of: Def, name: str, fuel: int) -> Answer:
         """A member of an object that stands among the class's bases."""

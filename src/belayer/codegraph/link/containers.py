@@ -116,7 +116,10 @@ class Containers:
 
     @staticmethod
     def _of_list(parts: tuple[Expr, ...], wanted: Keys) -> tuple[Expr, ...]:
-        if wanted is None or any(part[0] == "spread" for part in parts):
+        if wanted is None or len(parts) == 1:  # one part may stand for any number of such items
+            return parts
+        plain = next((place for place, part in enumerate(parts) if part[0] == "spread"), len(parts))
+        if plain < len(parts) and any(not isinstance(each, int) or not 0 <= each < plain for each in wanted):
             return parts
         places = [each for each in wanted if isinstance(each, int) and -len(parts) <= each < len(parts)]
         return tuple(parts[place] for place in places)

@@ -15,7 +15,7 @@ from belayer.codegraph.link.flow import Flow
 from belayer.codegraph.link.imports import Imports
 from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.names import Names
-from belayer.codegraph.link.notes import HOP, LAST, Notes
+from belayer.codegraph.link.notes import HOP, LAST, STEPS, Notes
 from belayer.codegraph.link.results import Results
 from belayer.codegraph.link.values import (
     CLASS_METHOD,
@@ -92,7 +92,7 @@ class Evaluator:
         notes, steps = self.notes, fuel & _STEPS
         if steps < notes.low:
             if steps < LAST:
-                notes.missed_step = True
+                notes.lacks |= STEPS
                 return NOTHING
             notes.low = steps
         rule = self._rules.get(expr[0])

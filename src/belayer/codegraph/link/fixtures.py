@@ -10,6 +10,7 @@ from belayer.codegraph.link.values import TEST, Def
 
 if TYPE_CHECKING:
     from belayer.codegraph.link.module import Module
+    from belayer.codegraph.link.notes import Asked
     from belayer.codegraph.link.world import World
 
 FIXTURE = "fixture"
@@ -22,17 +23,17 @@ def takes_fixtures(function: Def) -> bool:
     )
 
 
-def fixture(world: World, notes_keys: set[int], function: Def, name: str) -> Def | None:
+def fixture(world: World, asked: Asked, function: Def, name: str) -> Def | None:
     """The fixture of this name that a test sees: of its class, its file, or a conftest.py in the folders above."""
     module = function.module
     for scope in dict.fromkeys((function.fact.parent, 0)):
-        found = _in(module, scope, name, notes_keys)
+        found = _in(module, scope, name, asked)
         if found is not None and found is not function:
             return found
     folder = module.path.rpartition("/")[0]
     while True:
         above = world.module(f"{folder}/conftest.py".lstrip("/"))
-        found = _in(above, 0, name, notes_keys) if above is not None else None
+        found = _in(above, 0, name, asked) if above is not None else None
         if found is not None and found is not function:
             return found
         if not folder:
@@ -40,10 +41,10 @@ def fixture(world: World, notes_keys: set[int], function: Def, name: str) -> Def
         folder = folder.rpartition("/")[0]
 
 
-def _in(module: Module, scope: int, name: str, notes_keys: set[int]) -> Def | None:
+def _in(module: Module, scope: int, name: str, asked: Asked) -> Def | None:
     outer = module.qualified[scope]
-    notes_keys.add(module.name_key(scope, name))
-    notes_keys.add(key(keys.DEFINITION, module.path, f"{outer}.{name}" if outer else name))
+    asked.add(module.name_key(scope, name))
+    asked.add(key(keys.DEFINITION, module.path, f"{outer}.{name}" if outer else name))
     for number in module.members.get(scope, ()):
         fact = module.facts.definitions[number]
         if fact.name == name and FIXTURE in fact.tags:

@@ -11,7 +11,8 @@ from belayer.codegraph.link.fixtures import fixture, takes_fixtures
 from belayer.codegraph.link.heads import Place
 from belayer.codegraph.link.keys import key
 from belayer.codegraph.link.module import Module
-from belayer.codegraph.link.notes import HOP, near, one_hop
+from belayer.codegraph.link.notes import FULL, HOP, near, one_hop
+from belayer.codegraph.link.overloads import Overloads
 from belayer.codegraph.link.values import (
     CONSTRUCTOR,
     NOTHING,
@@ -61,6 +62,7 @@ class Flow:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator, self._notes, self._world = evaluator, evaluator.notes, evaluator.world
+        self.overloads = Overloads(evaluator)
 
     # Parameters
 
@@ -118,9 +120,10 @@ class Flow:
         found: list[Answer] = []
         is_always = True
         callers = self.callers(of, fuel)
+        others = self._named(of, place) if param.star == "**" else frozenset[str]()
         for caller in callers:
             call = caller.module.facts.calls[caller.number]
-            given = list(arguments(call, param, place + caller.shift, self._named(of, place)))
+            given = list(arguments(call, param, place + caller.shift, others))
             is_always = is_always and bool(given)
             found.extend(self._evaluator.value(arg, caller.module, call.scope, fuel) for arg in given)
         return found, bool(callers) and is_always
@@ -155,31 +158,39 @@ class Flow:
         """How far to look for what a call calls: a method's instance must be plain from where it is called."""
         return near(fuel) if module.facts.calls[number].callee[0] == "attr" else fuel
 
-    def _calls(self, name: str, module: Module | None) -> Iterator[tuple[Module, int]]:
-        if module is not None:
-            self._notes.keys.add(key(keys.CALLED_IN, module.path, name))
-            modules: list[Module | None] = [module]
-        else:
-            self._notes.keys.add(key(keys.CALLED, name))
-            paths = self._world.having(words.CALLS, name)
-            modules = [self._world.module(path) for path in paths] if len(paths) <= _MOST_FILES else []
-        for each in modules:
-            if each is not None:
-                yield from ((each, number) for number in each.heads.calls.get(name, ()))
+    def _calls(self, name: str, module: Module | None) -> list[tuple[Module, int]]:
+        """The calls of anything of this name, in one file or in all."""
+        if module is None:
+            return self._notes.ask(("calls", name), FULL, 0, [], self._calls_anywhere, name)
+        self._notes.keys.add(key(keys.CALLED_IN, module.path, name))
+        return [(module, number) for number in module.heads.calls.get(name, ())]
+
+    def _calls_anywhere(self, name: str, _: int) -> list[tuple[Module, int]]:
+        self._notes.keys.add(key(keys.CALLED, name))
+        modules = self._modules(self._world.having(words.CALLS, name))
+        return [(module, number) for module in modules for number in module.heads.calls.get(name, ())]
+
+    def _modules(self, paths: tuple[str, ...]) -> list[Module]:
+        """These files; none if they are too many to look at."""
+        found = map(self._world.module, paths) if len(paths) <= _MOST_FILES else ()
+        return [module for module in found if module is not None]
 
     # Names
 
-    def _aliases(self, of: Def, fuel: int) -> list[tuple[str, Module | None]]:
+    def _aliases(self, of: Def, fuel: int) -> Iterator[tuple[str, Module | None]]:
         """The names that a function may be called by, each with the file it is confined to, if it is."""
-        found = dict.fromkeys(self._own_names(of, fuel))
-        wave = list(found)
+        wave = list(dict.fromkeys(self._own_names(of, fuel)))
+        yield from wave
+        found = dict.fromkeys(wave)
         while wave and len(found) < _MOST_ALIASES:
             name, module = wave.pop(0)
             for alias in self._passed_on(name, module, fuel):
-                if alias not in found and len(found) < _MOST_ALIASES:
+                if alias not in found:
                     found[alias] = None
                     wave.append(alias)
-        return list(found)
+                    yield alias
+                if len(found) >= _MOST_ALIASES:
+                    break
 
     def _own_names(self, of: Def, fuel: int) -> Iterator[tuple[str, Module | None]]:
         module, fact = of.module, of.fact
@@ -197,17 +208,22 @@ class Flow:
 
     def _passed_on(self, name: str, module: Module | None, fuel: int) -> Iterator[tuple[str, Module | None]]:
         """The names that a value of this name is given next."""
-        if module is not None:
-            self._notes.keys.add(key(keys.USED_IN, module.path, name))
-            modules: list[Module | None] = [module]
+        if module is None:
+            uses = self._notes.ask(("uses", name), FULL, 0, [], self._uses_anywhere, name)
         else:
-            self._notes.keys.add(key(keys.USED, name))
-            paths = self._world.having(words.USES, name)
-            modules = [self._world.module(path) for path in paths] if len(paths) <= _MOST_FILES else []
-        for each in modules:
-            if each is not None:
-                for place in each.heads.uses.get(name, ())[:_MOST_PLACES]:
-                    yield from self._at(place, each, fuel)
+            self._notes.keys.add(key(keys.USED_IN, module.path, name))
+            uses = self._uses_in(module, name)
+        for each, place in uses:
+            yield from self._at(place, each, fuel)
+
+    def _uses_anywhere(self, name: str, _: int) -> list[tuple[Module, Place]]:
+        self._notes.keys.add(key(keys.USED, name))
+        modules = self._modules(self._world.having(words.USES, name))
+        return [use for module in modules for use in self._uses_in(module, name)]
+
+    @staticmethod
+    def _uses_in(module: Module, name: str) -> list[tuple[Module, Place]]:
+        return [(module, place) for place in module.heads.uses.get(name, ())[:_MOST_PLACES]]
 
     def _at(self, place: Place, module: Module, fuel: int) -> Iterator[tuple[str, Module | None]]:
         if place.kind == "name":
@@ -223,15 +239,17 @@ class Flow:
 
     # Targets
 
-    def run_by(self, answer: Answer, call: Call, fuel: int) -> list[Target]:
+    def run_by(self, answer: Answer, module: Module, call: Call, fuel: int) -> list[Target]:
         """The functions that calling one of these values may run, constructors included."""
         found: list[Target] = []
         for values, is_sure in zip(answer, (True, False), strict=True):
-            for value in self.fitting(values, call):
+            fitting = self.fitting(values, module, call, fuel)
+            is_one = is_sure and not (len(fitting) > 1 and _are_overloads(fitting))
+            for value in fitting:
                 if isinstance(value, Def) and not value.is_class:
-                    found.append(Target(value, 0, is_sure))
+                    found.append(Target(value, 0, is_one))
                 elif not isinstance(value, Outside):
-                    found.extend(self._run_by(value, call, is_sure, fuel))
+                    found.extend(self._run_by(value, module, call, is_sure, fuel))
         return found
 
     def targets(self, module: Module, number: int, fuel: int) -> list[Target]:
@@ -239,49 +257,52 @@ class Flow:
         return self._notes.ask(("targets", module, number), fuel, 1, [], self._targets, module, number)
 
     def _targets(self, module: Module, number: int, fuel: int) -> list[Target]:
-        return self.run_by(
-            self._evaluator.results.callee(module, number, fuel), module.facts.calls[number], fuel
-        )
+        answer = self._evaluator.results.callee(module, number, fuel)
+        return self.run_by(answer, module, module.facts.calls[number], fuel)
 
-    def _run_by(self, value: Value, call: Call, is_sure: bool, fuel: int) -> Iterator[Target]:
-        classes = self._evaluator.classes
+    def _run_by(self, value: Value, module: Module, call: Call, is_sure: bool, fuel: int) -> Iterator[Target]:
         if isinstance(value, Unbound):
             yield Target(value.of, 1, is_sure)
         elif isinstance(value, Def):
             if not value.is_class:
                 yield Target(value, 0, is_sure)
             else:
-                for each in self.fitting(tuple(classes.constructors(value, fuel)), call):
-                    if isinstance(each, Def):
-                        yield Target(each, 0, is_sure)
+                yield from self._constructing(value, module, call, is_sure, fuel)
         elif isinstance(value, (Instance, Super)):
-            yield from self._run_by_instance(value, call, is_sure, fuel)
+            yield from self._run_by_instance(value, module, call, is_sure, fuel)
         elif isinstance(value, Module):
-            for whole in self._evaluator.imports.whole(value, fuel - 1)[0]:
+            sure, unsure = self._evaluator.imports.whole(value, fuel - 1)
+            for whole in sure + unsure:
                 if not isinstance(whole, Module):
-                    yield from self._run_by(whole, call, is_sure, fuel - 1)
+                    yield from self._run_by(whole, module, call, is_sure and whole in sure, fuel - 1)
+
+    def _constructing(
+        self, of: Def, module: Module, call: Call, is_sure: bool, fuel: int
+    ) -> Iterator[Target]:
+        """The constructors of a class that take these arguments."""
+        found = self.fitting(tuple(self._evaluator.classes.constructors(of, fuel)), module, call, fuel)
+        is_one = is_sure and not (len(found) > 1 and _are_overloads(found))
+        for each in found:
+            if isinstance(each, Def):
+                yield Target(each, 0, is_one)
 
     def _run_by_instance(
-        self, value: Instance | Super, call: Call, is_sure: bool, fuel: int
+        self, value: Instance | Super, module: Module, call: Call, is_sure: bool, fuel: int
     ) -> Iterator[Target]:
         """An instance that is called; a constructor that hands over to another one (this(…), super(…))."""
         classes = self._evaluator.classes
         if call.callee[0] in ("self", "super"):
             line = classes.lineage(value.of, fuel)[0]
             owner = line[0] if call.callee[0] == "self" else line[1] if len(line) > 1 else None
-            for each in (
-                self.fitting(tuple(classes.constructors(owner, fuel)), call) if owner is not None else ()
-            ):
-                if isinstance(each, Def):
-                    yield Target(each, 0, is_sure)
+            if owner is not None:
+                yield from self._constructing(owner, module, call, is_sure, fuel)
         elif isinstance(value, Instance) and not call.new:
             for part in classes.member(value.of, CALL_METHOD, fuel) or ():
                 for each in part:
                     if isinstance(each, Def) and not each.is_class:
                         yield Target(each, 0, is_sure)
 
-    @staticmethod
-    def fitting(values: tuple[Value, ...], call: Call) -> tuple[Value, ...]:
+    def fitting(self, values: tuple[Value, ...], module: Module, call: Call, fuel: int) -> tuple[Value, ...]:
         """Of several functions of one name, those that take this many arguments, of these types; all if none does."""
         if len(values) < 2 or any(name in ("*", "**") for name, _ in call.keywords):
             return values
@@ -292,33 +313,23 @@ class Flow:
         dropped: set[Value] = set()
         for group in groups.values():
             if len(group) > 1:
-                dropped.update(set(group) - set(_best(group, call)))
+                dropped.update(set(group) - set(self._best(group, module, call, fuel)))
         return tuple(value for value in values if value not in dropped) if dropped else values
 
-
-def _best(group: list[Def], call: Call) -> list[Def]:
-    count = len(call.args) + len(call.keywords)
-    fitting = [each for each in group if takes(each, count)] or group
-    typed = [each for each in fitting if _accepts(each, call)]
-    return typed if len(fitting) > 1 and typed else fitting
-
-
-def _accepts(function: Def, call: Call) -> bool:
-    """Whether the literals among the arguments are of the types that a function declares."""
-    for arg, param in zip(call.args, function.fact.params, strict=False):
-        if param.type is None or arg[0] not in ("literal", "key"):
-            continue
-        kinds = (arg[1],) if arg[0] == "literal" else _KINDS_OF_KEYS[type(arg[1])]
-        if param.type[0] != "literal" or param.type[1] not in kinds:
-            return False
-    return True
+    def _best(self, group: list[Def], module: Module, call: Call, fuel: int) -> list[Def]:
+        count = len(call.args) + len(call.keywords)
+        fitting = [each for each in group if takes(each, count)] or group
+        if len(fitting) < 2 or not module.language.names_see_members:
+            return fitting
+        return self.overloads.best(fitting, module, call, fuel)
 
 
-_KINDS_OF_KEYS: dict[type, tuple[str, ...]] = {
-    str: ("str", "String", "string"),
-    int: ("int", "Integer", "long", "number"),
-    bool: ("bool", "boolean"),
-}
+def _are_overloads(values: tuple[Value, ...]) -> bool:
+    """Whether one of several functions of one name is meant, and nobody knows which."""
+    functions = [value for value in values if isinstance(value, Def) and not value.is_class]
+    if len(functions) < 2 or not functions[0].module.language.names_see_members:
+        return False
+    return len({function.name for function in functions}) < len(functions)
 
 
 def _is_structural(value: Value) -> bool:

@@ -4,6 +4,7 @@ A head is the last name of an expression, whatever is called or looked up on the
 the head f. Heads only say where to look; whether it is the same f, the evaluator finds out.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -73,22 +74,29 @@ class Heads:
     @cached_property
     def uses(self) -> dict[str, list[Place]]:
         """Where the values that go under a head are passed on to."""
-        found: dict[str, list[Place]] = {}
+        found: defaultdict[str, list[Place]] = defaultdict(list)
         for value, place in self._flows():
-            for head in dict.fromkeys(self.of(value)):
-                found.setdefault(head, []).append(place)
-            self._keyed(value, found, 0)
-        return found
+            word = value[0]
+            if word == "name":
+                found[value[1]].append(place)
+            elif word == "attr":
+                found[value[2]].append(place)
+            else:
+                for head in dict.fromkeys(self.of(value)):
+                    found[head].append(place)
+                if word in _NESTING:
+                    self._keyed(value, found, 0)
+        return dict(found)
 
-    def _keyed(self, value: Expr, found: dict[str, list[Place]], depth: int) -> None:
+    def _keyed(self, value: Expr, found: defaultdict[str, list[Place]], depth: int) -> None:
         """A value in a dict literal also goes under its key, for languages whose dicts are objects."""
-        if depth > _DEEPEST or value[0] not in ("dict", "list", "any", "first"):
+        if depth > _DEEPEST or value[0] not in _NESTING:
             return
         if value[0] == "dict":
             for key, part in value[1]:
                 if isinstance(key, str):
                     for head in self.of(part):
-                        found.setdefault(head, []).append(Place("attr", 0, key))
+                        found[head].append(Place("attr", 0, key))
                 self._keyed(part, found, depth + 1)
         else:
             for part in parts_of(value):
@@ -210,5 +218,6 @@ def qualified_names(definitions: Sequence[Definition]) -> list[str]:
     return names
 
 
+_NESTING = frozenset({"dict", "list", "any", "first"})
 _SILENT = frozenset({"literal", "key", "self", "super"})
 _FUNCTIONS = (Shape.FUNCTION, Shape.METHOD, Shape.LAMBDA)

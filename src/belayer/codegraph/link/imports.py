@@ -96,8 +96,12 @@ class Imports:
     def _top_level(self, module: Module, name: str, fuel: int) -> Answer:
         self._notes.keys.add(module.name_key(0, name))
         values = module.names.get(0, _EMPTY).get(name)
-        if values is not None:
+        if module.language.names_see_members:  # what a file imports is not known to those that import it
+            values = [value for value in values or () if value[0] == "def"]
+        if values:
             return self._evaluator.names.one_of(values, module, 0, fuel)
+        if module.facts.language != "python":
+            return NOTHING
         return self._evaluator.names.star_imported(module, name, fuel)
 
     def of_folder(self, value: Folder, name: str, _fuel: int) -> Answer:

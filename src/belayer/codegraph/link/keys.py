@@ -12,7 +12,7 @@ from zlib import crc32
 
 from belayer.codegraph.facts import Call, Expr, Facts, Shape, Trait
 from belayer.codegraph.link.heads import Heads, Place, qualified_names
-from belayer.codegraph.link.words import defined_names, known_names
+from belayer.codegraph.link.words import defined_names, known_names, package_variables
 
 NAME = "name"  # path, scope, name: what a scope binds a name to
 INNER = "inner"  # path, name: whether a scope inside of the file binds a name
@@ -26,7 +26,7 @@ FILE = "file"  # path: whether it is there, and what it says of itself
 FOLDER = "folder"  # path: whether there are sources below it
 PACKAGE = "package"  # name: which files it has
 MANIFEST = "manifest"  # name
-TOP = "top"  # name: which files have a definition of this name
+TOP = "top"  # name: which files have a definition, or a variable of their package, of this name
 CALLED = "called"  # name: the calls of anything of this name, in any file
 CALLED_IN = "called in"  # path, name
 USED = "used"  # name: where a value of this name is passed on, in any file
@@ -125,10 +125,11 @@ class _Answers:
         yield from self._passed_on()
         yield from ((key(NEW, name), True) for name in known_names(facts))
         yield from ((key(NEW_DEFINITION, name), True) for name in defined_names(facts))
+        yield from ((key(TOP, name), self._path) for name in package_variables(facts))
         for mount in facts.mounts:
             spelled = (
                 self._spell(mount.parent),
-                mount.prefix,
+                mount.prefix if isinstance(mount.prefix, str) else self._spell(mount.prefix),
                 self._spell(mount.child),
                 self._names[mount.scope],
             )

@@ -13,10 +13,10 @@ from belayer.codegraph.graph import Edge, Node
 from belayer.codegraph.languages.catalog import LANGUAGES
 from belayer.codegraph.link import keys
 from belayer.codegraph.link.evaluator import Evaluator
+from belayer.codegraph.link.marks import Marks
 from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.notes import Notes
 from belayer.codegraph.link.weaver import Weaver
-from belayer.codegraph.link.words import numpy_at_hand
 from belayer.codegraph.link.world import Library, World, folders_of
 
 
@@ -42,6 +42,10 @@ class Linker:
         self._world = World(library, self._notes, {} if kept is None else kept)
         self._weaver = Weaver(Evaluator(self._world, self._notes))
 
+    def arrange(self) -> None:
+        """Do once what every process would do that is forked to link a share of the paths."""
+        self._world.arrange()
+
     def link(self, paths: Iterable[str]) -> Iterator[Linked]:
         """The files' part of the graph. It depends on the library alone, so that processes can share the paths."""
         for path in paths:
@@ -55,7 +59,7 @@ class Linker:
         self,
         before: Mapping[str, Facts | None],
         manifests: Mapping[str, str],
-        memories: Iterable[tuple[str, bytes]],
+        memories: Marks,
     ) -> set[str]:
         """The files to link again now that some changed; the library is the state after the change.
 
@@ -69,30 +73,15 @@ class Linker:
         changed |= self._folders(before)
         names = {name for language in LANGUAGES for name in language.manifests}
         changed |= keys.changed_manifests(manifests, self._library.manifests(), names)
-        there = set(self._library.paths())
-        found = {path for path in before if path in there}
-        return found | {path for path in _remembering(memories, changed) if path in there}
+        there = self._world.paths.keys()
+        return (before.keys() | memories.having_any(changed)) & there
 
     def _folders(self, before: Mapping[str, Facts | None]) -> set[int]:
         """The keys of the folders that got their first file or lost their last."""
-        now = list(self._library.paths())
-        there = set(now)
+        there = self._world.paths.keys()
         came = {path for path, facts in before.items() if facts is None and path in there}
         went = {path for path, facts in before.items() if facts is not None and path not in there}
         if not came and not went:
             return set()
-        new, old = folders_of(now), folders_of((there - came) | went)
+        new, old = folders_of(there), folders_of((there - came) | went)
         return {keys.key(keys.FOLDER, folder) for folder in new ^ old}
-
-
-def _remembering(memories: Iterable[tuple[str, bytes]], changed: set[int]) -> Iterator[str]:
-    """The files that remember one of the keys."""
-    numpy = numpy_at_hand()
-    if numpy is None:
-        yield from (path for path, memory in memories if not changed.isdisjoint(memoryview(memory).cast("I")))
-        return
-    pairs = list(memories)
-    everything = numpy.frombuffer(b"".join(memory for _, memory in pairs), numpy.uint32)
-    ends = numpy.cumsum([len(memory) // 4 for _, memory in pairs])
-    hits = numpy.flatnonzero(numpy.isin(everything, numpy.array(sorted(changed), numpy.uint32)))
-    yield from (pairs[place][0] for place in numpy.unique(numpy.searchsorted(ends, hits, "right")).tolist())

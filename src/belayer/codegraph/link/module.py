@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from belayer.codegraph.facts import Expr, Facts, Shape
 from belayer.codegraph.link import keys
@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     from belayer.codegraph.languages.language import Language
 
 _SCOPES_OF_NAMES = (Shape.FUNCTION, Shape.METHOD, Shape.LAMBDA)
+CLASSES = (Shape.CLASS, Shape.INTERFACE)
+_EMPTY: dict[str, list[Expr]] = {}
+_NO_PLACES: dict[str, int] = {}
+
+
+class Meaning(NamedTuple):
+    """What a name means by the scopes of its file: where it is bound, to which values or parameter; who says so."""
+
+    scope: int
+    place: int | None
+    values: list[Expr] | None
+    keys: tuple[int, ...]
+
+    @property
+    def is_bound(self) -> bool:
+        return self.place is not None or self.values is not None
 
 
 class Module:
@@ -30,6 +46,7 @@ class Module:
         self._inner_key = keys.inner_part(facts.path)
         self._name_keys: dict[int, int] = {}
         self._definition_keys: dict[int, int] = {}
+        self._meanings: dict[tuple[int, str], Meaning] = {}
 
     @cached_property
     def qualified(self) -> list[str]:
@@ -66,6 +83,35 @@ class Module:
     def inner_key(self, name: str) -> int:
         """The key of whether a scope inside of the file binds a name."""
         return whole_key(self._inner_key, name)
+
+    def meaning(self, scope: int, name: str) -> Meaning:
+        """What a name means in a scope, by this and those around it; but names of classes around it are not seen."""
+        found = self._meanings.get((scope, name))
+        if found is None:
+            found = self._meanings[scope, name] = self._look_around(scope, name)
+        return found
+
+    def _look_around(self, scope: int, name: str) -> Meaning:
+        asked: list[int] = []
+        if scope and name not in self.inner:
+            asked.append(self.inner_key(name))
+            scope = 0
+        start, definitions = scope, self.facts.definitions
+        while scope >= 0:
+            if scope == start or definitions[scope].shape not in CLASSES:
+                found = self.meaning_in(scope, name)
+                asked += found.keys
+                if found.is_bound:
+                    return found._replace(keys=tuple(asked))
+            scope = definitions[scope].parent
+        return Meaning(0, None, None, tuple(asked))
+
+    def meaning_in(self, scope: int, name: str) -> Meaning:
+        """What a name means by just this scope."""
+        values = self.names.get(scope, _EMPTY).get(name)
+        place = self.params.get(scope, _NO_PLACES).get(name)
+        key = self.name_key(scope, name)
+        return Meaning(scope, place, values, (key,) if place is None else (key, self.definition_key(scope)))
 
     @cached_property
     def names(self) -> dict[int, dict[str, list[Expr]]]:
@@ -127,6 +173,25 @@ class Module:
             for number, fact in enumerate(self.facts.definitions)
             if fact.params
         }
+
+    @cached_property
+    def returned_params(self) -> dict[int, list[int]]:
+        """The places of the parameters that functions return as they are, if all names that they return are such."""
+        found: dict[int, list[int]] = {}
+        for number, fact in enumerate(self.facts.definitions):
+            named = [value[1] for value in fact.returns if value[0] == "name"]
+            places = self.params.get(number, {})
+            if named and fact.result is None and all(self._is_plain(number, name, places) for name in named):
+                found[number] = [places[name] for name in dict.fromkeys(named)]
+        return found
+
+    def _is_plain(self, number: int, name: str, places: dict[str, int]) -> bool:
+        """Whether a name is a parameter that has neither a type nor another value."""
+        place = places.get(name)
+        if place is None or name in self.names.get(number, ()):
+            return False
+        param = self.facts.definitions[number].params[place]
+        return param.type is None and not param.star
 
     @cached_property
     def stars(self) -> list[str]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from belayer.codegraph.facts import Expr, Shape
+from belayer.codegraph.facts import Expr
 from belayer.codegraph.link import keys, words
 from belayer.codegraph.link.keys import key
-from belayer.codegraph.link.module import Module
+from belayer.codegraph.link.module import CLASSES, Meaning, Module
 from belayer.codegraph.link.notes import FULL, HOP
-from belayer.codegraph.link.values import CONTAINERS, ELSEWHERE, NOTHING, Answer, Def, joined
+from belayer.codegraph.link.values import CONTAINERS, ELSEWHERE, NOTHING, REMEMBERED, Answer, Def, joined
 
 if TYPE_CHECKING:
     from belayer.codegraph.link.evaluator import Evaluator
 
 EVERYWHERE = "<global>"  # the package of files whose exports all files see
-_EMPTY: dict[str, list[Expr]] = {}
-_NO_PLACES: dict[str, int] = {}
 
 
 class Names:
@@ -27,44 +25,47 @@ class Names:
 
     def name(self, expr: Expr, module: Module, scope: int, fuel: int) -> Answer:
         name = expr[1]
-        if scope and name not in module.inner and not module.language.names_see_members:
-            self._notes.keys.add(module.inner_key(name))
-            scope = 0
-        return self._notes.ask((module, scope, name), fuel, 1, NOTHING, self._look_up, module, scope, name)
+        if module.language.names_see_members:
+            question = (module, scope, name)
+            return self._notes.ask(question, fuel, 1, NOTHING, self._among_members, module, scope, name)
+        meant = module.meaning(scope, name)
+        self._notes.keys.extend(meant.keys)
+        return self._meant(meant, module, name, fuel - 1)
 
-    def _look_up(self, module: Module, scope: int, name: str, fuel: int) -> Answer:
-        found = self._in_scopes(module, scope, name, fuel)
-        if found is None:
-            found = self._notes.ask(("global", module, name), fuel, 1, NOTHING, self._global, module, name)
-        return found
+    def _meant(self, meant: Meaning, module: Module, name: str, fuel: int) -> Answer:
+        """What a name is. Most of what it can mean is remembered where it is found, so that this need not be."""
+        scope, values = meant.scope, meant.values
+        if values is None:
+            if meant.place is not None:
+                return self._evaluator.flow.parameter(module.definition(scope), meant.place, fuel)
+            return self._notes.ask(("global", module, name), fuel, 1, NOTHING, self._global, module, name)
+        if meant.place is None and (len(values) > 1 or values[0][0] in REMEMBERED):
+            return self.one_of(values, module, scope, fuel)
+        return self._notes.ask((module, scope, name), fuel, 0, NOTHING, self._bound_to, meant, module)
 
-    def _in_scopes(self, module: Module, scope: int, name: str, fuel: int) -> Answer | None:
-        definitions, tables = module.facts.definitions, module.names
-        start = scope
+    def _bound_to(self, meant: Meaning, module: Module, fuel: int) -> Answer:
+        """What a name is that has values, and may be a parameter too."""
+        bound = self.one_of(meant.values or [], module, meant.scope, fuel)
+        if meant.place is None:
+            return bound
+        given = self._evaluator.flow.parameter(module.definition(meant.scope), meant.place, fuel)
+        return joined([given, bound])
+
+    def _among_members(self, module: Module, scope: int, name: str, fuel: int) -> Answer:
+        """What a name is in a language where it can also be a member of a class around it."""
+        definitions = module.facts.definitions
         while scope >= 0:
-            fact = definitions[scope]
-            is_class = fact.shape is Shape.CLASS or fact.shape is Shape.INTERFACE
-            if (scope == start or not is_class) and not (is_class and module.language.names_see_members):
-                self._notes.keys.add(module.name_key(scope, name))
-                values = tables.get(scope, _EMPTY).get(name)
-                place = module.params.get(scope, _NO_PLACES).get(name)
-                if place is not None:
-                    self._notes.keys.add(module.definition_key(scope))
-                    return self._parameter(module, scope, place, values, fuel)
-                if values is not None:
-                    return self.one_of(values, module, scope, fuel)
-            if is_class and module.language.names_see_members:
+            if definitions[scope].shape in CLASSES:
                 found = self._evaluator.classes.known_by_name(module.definition(scope), name, fuel)
                 if found is not None:
                     return found
-            scope = fact.parent
-        return None
-
-    def _parameter(
-        self, module: Module, scope: int, place: int, values: list[Expr] | None, fuel: int
-    ) -> Answer:
-        given = self._evaluator.flow.parameter(module.definition(scope), place, fuel)
-        return joined([given, self.one_of(values, module, scope, fuel)]) if values else given
+            else:
+                meant = module.meaning_in(scope, name)
+                self._notes.keys.extend(meant.keys)
+                if meant.is_bound:
+                    return self._meant(meant, module, name, fuel)
+            scope = definitions[scope].parent
+        return self._notes.ask(("global", module, name), fuel, 1, NOTHING, self._global, module, name)
 
     def one_of(self, values: list[Expr], module: Module, scope: int, fuel: int) -> Answer:
         """What a name is that a scope binds to these values."""
@@ -144,6 +145,8 @@ class Names:
         if binding.value[0] in CONTAINERS:
             self._notes.keys.add(module.name_key(binding.scope, binding.name))
             return (self._evaluator.box(module, binding.scope, binding.value, number, binding.name),), ()
+        if binding.value[0] in REMEMBERED:
+            return self._of_binding(module, number, fuel - 1)
         return self._notes.ask(("bound", module, number), fuel, 1, NOTHING, self._of_binding, module, number)
 
     def _of_binding(self, module: Module, number: int, fuel: int) -> Answer:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from belayer.codegraph.facts import Expr
 from belayer.codegraph.link import keys
+from belayer.codegraph.link.flow import arguments
 from belayer.codegraph.link.keys import key
 from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.notes import FULL, HOP
@@ -16,6 +17,7 @@ from belayer.codegraph.link.values import (
     OUTSIDE,
     SILENT,
     Answer,
+    Box,
     Def,
     Instance,
     Outside,
@@ -66,7 +68,7 @@ class Results:
             callee = self._evaluator.value(call.callee, module, call.scope, fuel)
         if callee == ELSEWHERE:
             return (self._site(module, number),), ()
-        sure, unsure = (self._evaluator.flow.fitting(values, call) for values in callee)
+        sure, unsure = (self._evaluator.flow.fitting(values, module, call, fuel) for values in callee)
         answers = [self._given(value, call.new, receiver, module, number, fuel) for value in sure]
         answers += [
             doubtful(self._given(value, call.new, receiver, module, number, fuel)) for value in unsure
@@ -83,12 +85,13 @@ class Results:
         self, value: Value, is_new: bool, receiver: Value | None, module: Module, number: int, fuel: int
     ) -> Answer:
         """What calling a value gives."""
+        shift = 0
         if isinstance(value, Unbound):
-            value = value.of
+            value, shift = value.of, 1
         if isinstance(value, Def):
             if value.is_class or is_new:
-                return (value.exact,), ()
-            given = self.returns(value, fuel)
+                return self._made(value, fuel)
+            given = self._given_back(value, shift, module, number, fuel)
             return (
                 self._evaluator.classes.seen_from(given, value, receiver, fuel)
                 if receiver is not None
@@ -101,15 +104,49 @@ class Results:
             ]
             return joined([self.returns(each, fuel) for each in defs]) if defs else NOTHING
         if isinstance(value, Module):
+            sure, unsure = self._evaluator.imports.whole(value, fuel - 1)
             answers = [
                 self._given(each, is_new, receiver, module, number, fuel - 1)
-                for each in self._evaluator.imports.whole(value, fuel - 1)[0]
+                for each in sure + unsure
                 if not isinstance(each, Module)
             ]
             return joined(answers) if answers else NOTHING
         if isinstance(value, (Outside, Site)):
             return (self._site(module, number),), ()
         return NOTHING
+
+    def _made(self, of: Def, fuel: int) -> Answer:
+        """An instance; a function that is called with `new` may give another object in its place."""
+        if of.is_class or not of.fact.returns:
+            return (of.exact,), ()
+        returned = [value for part in self.returns(of, fuel) for value in part]
+        others = tuple(value for value in returned if isinstance(value, (Def, Box, Instance)))
+        return ((), (of.exact, *others)) if others else ((of.exact,), ())
+
+    def _given_back(self, of: Def, shift: int, module: Module, number: int, fuel: int) -> Answer:
+        """What a function gives; a parameter that it returns as it is, is what this call passes."""
+        places = of.module.returned_params.get(of.number)
+        if places is None or of.fact.traits & GENERATOR:
+            return self.returns(of, fuel)
+        self._notes.keys.add(of.module.definition_key(of.number))
+        self._notes.keys.add(key(keys.RESULT, of.module.path, of.qualified))
+        call = module.facts.calls[number]
+        answers: list[Answer] = []
+        for place in places:
+            param = of.fact.params[place]
+            given = list(arguments(call, param, place + shift, frozenset()))
+            answers += [self._evaluator.value(arg, module, call.scope, fuel - 1) for arg in given]
+            if not given and param.default is not None:
+                answers.append(self._evaluator.value(param.default, of.module, of.fact.parent, fuel - 1))
+        others = [value for value in of.fact.returns if value[0] != "name"]
+        answers += [
+            self._notes.ask(("returns one", of, value), fuel, HOP, NOTHING, self._one_returned, of, value)
+            for value in others
+        ]
+        return doubtful(joined(answers)) if answers else self.returns(of, fuel)
+
+    def _one_returned(self, of: Def, value: Expr, fuel: int) -> Answer:
+        return self._evaluator.value(value, of.module, of.number, fuel)
 
     def returns(self, of: Def, fuel: int) -> Answer:
         """What calling a function gives: as it declares, or else as its body shows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from belayer.codegraph.facts import Expr, Route
+from belayer.codegraph.facts import Expr, Mount, Route
 from belayer.codegraph.link import keys, words
 from belayer.codegraph.link.evaluator import Evaluator
 from belayer.codegraph.link.keys import key
@@ -84,9 +84,20 @@ class Routes:
 
     def _prefixes_of(self, route: Route, module: Module) -> list[str]:
         if route.router is None:
-            return [""]
+            return [self._prefix_of_all(module) if route.framework == "nest" else ""]
         routers = self._values(route.router, module, route.scope)
         return self._prefixes(self._mounted(), routers, ()) if routers else [""]
+
+    def _prefix_of_all(self, module: Module) -> str:
+        """The prefix that the program around a file has for all its routes."""
+        for holder, mounts in self._mounted().items():
+            if isinstance(holder, Module) and module.path.startswith(
+                holder.path[: holder.path.rfind("/") + 1]
+            ):
+                found = next((mount.prefix for mount in mounts if mount.framework == "nest"), None)
+                if found is not None:
+                    return found
+        return ""
 
     def _prefixes(
         self, everything: dict[Value, list[_Mounted]], routers: tuple[Value, ...], below: tuple[Value, ...]
@@ -123,11 +134,20 @@ class Routes:
                         self._values(mount.parent, module, mount.scope) if mount.parent is not None else None
                     )
                     children = self._values(mount.child, module, mount.scope)
-                    mounted = _Mounted(parents, mount.prefix, children, mount.framework)
+                    prefix = self._prefix(mount, module)
+                    mounted = _Mounted(parents, prefix, children, mount.framework)
                     for child in children:
                         found.setdefault(child, []).append(mounted)
         self._notes.settle()
         return found
+
+    def _prefix(self, mount: Mount, module: Module) -> str:
+        """The prefix as it is written, or the one string that its expression leads to."""
+        if isinstance(mount.prefix, str):
+            return mount.prefix
+        answer = self._evaluator.value(mount.prefix, module, mount.scope, FULL)
+        texts = [value for part in answer for value in part if isinstance(value, str)]
+        return texts[0] if len(texts) == 1 else ""
 
     def _values(self, expr: Expr, module: Module, scope: int) -> tuple[Value, ...]:
         answer = self._evaluator.value(expr, module, scope, FULL)

@@ -31,6 +31,7 @@ class Def:
         "is_absent",
         "is_class",
         "is_constructor",
+        "is_final",
         "is_part",
         "is_property",
         "is_static",
@@ -52,9 +53,18 @@ class Def:
         self.is_property = bool(self.traits & PROPERTY)
         self.is_constructor = bool(self.traits & CONSTRUCTOR)
         self.is_class = fact.shape is Shape.CLASS or fact.shape is Shape.INTERFACE
+        self.is_final = not self.is_class and self._is_never_replaced()
         self.instance = Instance(self, is_exact=False)
         self.exact = Instance(self, is_exact=True)
         self.unbound = Unbound(self)
+
+    def _is_never_replaced(self) -> bool:
+        """Whether it is plain that no other function runs where this one is called."""
+        if self.fact.shape is not Shape.METHOD or self.traits & (STATIC | CONSTRUCTOR):
+            return True
+        owner = self.module.facts.definitions[self.fact.parent]
+        is_declared = self.is_abstract or owner.shape is Shape.INTERFACE
+        return not is_declared and not self.module.language.names_see_members
 
     @property
     def is_abstract(self) -> bool:
@@ -144,8 +154,15 @@ Answer: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
 NOTHING: Answer = ((), ())
 ELSEWHERE: Answer = ((OUTSIDE,), ())
 SILENT = (NOTHING, ELSEWHERE)  # answers that lead nowhere
+FOREIGN = frozenset(
+    {Outside, Site, Box, Yields, Folder, str, int}
+)  # what runs nothing of ours when it is called
 NOBODY: Answer = ((OUTSIDE, OUTSIDE), ())  # None, null: no choice beside anything else
 MOST_VALUES = 24
+# Expressions whose values are at hand or remembered by themselves.
+REMEMBERED = frozenset(
+    {"name", "bound", "call", "def", "import", "self", "key", "literal", "list", "dict", "put"}
+)
 CONTAINERS = frozenset({"list", "dict", "put"})  # expressions that make something with an identity of its own
 
 

@@ -1,13 +1,10 @@
-"""Which files may have something to say about a name: a few hashed words per file, small enough to look at all of them.
+"""Which files may have something to say about a name: a few hashed words per file (see marks.py).
 
 A word is a role and a name. Two words with one hash cost a look too many, never a wrong answer.
 """
 
-import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator
 from zlib import crc32
 
 from belayer.codegraph.facts import Expr, Facts, Shape
@@ -18,7 +15,7 @@ USES = "u"  # something of this name is passed on as a value
 BASES = "b"  # a class has a base of this name
 METHODS = "m"  # a method of this name is defined
 STORES = "s"  # an attribute of this name is stored
-TOP = "t"  # the file has a top-level definition of this name
+TOP = "t"  # the file has a top-level definition, or a variable of its package, of this name
 DEFINED = "d"  # a definition or a top-level variable of this name
 KNOWN = "k"  # a value of ours may be found under this name
 PACKAGE = "p"  # the file belongs to this package
@@ -57,7 +54,7 @@ def roles_of(facts: Facts) -> Iterator[tuple[str, set[str]]]:
     yield BASES, {head for fact in definitions for base in fact.bases for head in heads.of(base)}
     yield METHODS, {fact.name for fact in definitions if fact.shape is Shape.METHOD}
     yield STORES, stored
-    yield TOP, {fact.name for fact in definitions if fact.parent == 0}
+    yield TOP, {fact.name for fact in definitions if fact.parent == 0} | package_variables(facts)
     yield DEFINED, defined_names(facts)
     yield KNOWN, known_names(facts)
     yield PACKAGE, {facts.package, *facts.packages}
@@ -73,6 +70,11 @@ def defined_names(facts: Facts) -> set[str]:
     return found
 
 
+def package_variables(facts: Facts) -> set[str]:
+    """The variables that the other files of the package see as they see its functions."""
+    return {fact.name for fact in facts.bindings if fact.scope == 0} if facts.language == "go" else set()
+
+
 def known_names(facts: Facts) -> set[str]:
     """The names under which a value of this file may be found from elsewhere: top-level names, members, attributes."""
     definitions = facts.definitions
@@ -86,10 +88,13 @@ def known_names(facts: Facts) -> set[str]:
     for _, target, value, _ in facts.stores:
         if target[0] == "name":
             found.add(target[1])
-        elif isinstance(target[2], str):
+        elif target[0] in _PLACES and isinstance(target[2], str):
             found.add(target[2])
         _add_keys(value, found, 0)
     for call in facts.calls:
+        callee = call.callee[1] if call.callee[0] == "attr" else call.callee
+        if callee[0] in _NESTING:
+            _add_keys(callee, found, 0)
         for arg in call.args:
             if arg[0] in _NESTING:
                 _add_keys(arg, found, 0)
@@ -102,7 +107,16 @@ def known_names(facts: Facts) -> set[str]:
     for name, value in facts.exports or ():
         found.add(name)
         _add_keys(value, found, 0)
+    if facts.language == "typescript":
+        found |= _passed_keys(facts)
     return found
+
+
+def _passed_keys(facts: Facts) -> set[str]:
+    """Strings that are passed on may become keys, which others read as attributes: `on("save", f)`, `h.save()`."""
+    passed = [arg for call in facts.calls for arg in call.args]
+    passed += [param.default for fact in facts.definitions for param in fact.params if param.default]
+    return {value[1] for value in passed if value[0] == "key" and isinstance(value[1], str)}
 
 
 def _add_keys(value: Expr, found: set[str], depth: int) -> None:
@@ -116,55 +130,5 @@ def _add_keys(value: Expr, found: set[str], depth: int) -> None:
 
 
 _NESTING = frozenset({"dict", "list", "any", "first", "put", "wrapped", "spread"})
+_PLACES = frozenset({"attr", "item"})
 _OPEN = (Shape.MODULE, Shape.CLASS, Shape.INTERFACE)
-
-
-class Index:
-    """All files' words, and which files have one."""
-
-    def __init__(self, paths: Sequence[str], words: Iterable[bytes]) -> None:
-        self._paths, self._words = paths, list(words)
-        self._found: dict[int, tuple[str, ...]] = {}
-        self._arranged: dict[int, list[int]] | None = None
-
-    def having(self, role: str, name: str) -> tuple[str, ...]:
-        """The files with this word, in the order of the paths."""
-        wanted = word(role, name)
-        found = self._found.get(wanted)
-        if found is None:
-            found = self._found[wanted] = tuple(self._paths[place] for place in self._look(wanted))
-        return found
-
-    def _look(self, wanted: int) -> Iterable[int]:
-        if self._arranged is None and (numpy_at_hand() is None or len(self._found) > _FEW_LOOKS):
-            self._arranged = self._places()
-        if self._arranged is not None:
-            return self._arranged.get(wanted, ())
-        numpy = numpy_at_hand()
-        words, ends = self._arrays
-        return numpy.searchsorted(ends, numpy.flatnonzero(words == wanted), "right").tolist()
-
-    @cached_property
-    def _arrays(self) -> tuple[Any, Any]:
-        numpy = numpy_at_hand()
-        words = numpy.frombuffer(b"".join(self._words), numpy.uint32)
-        return words, numpy.cumsum([len(each) // 4 for each in self._words])
-
-    def _places(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for place, words in enumerate(self._words):
-            for each in memoryview(words).cast("I"):
-                if each in found:
-                    found[each].append(place)
-                else:
-                    found[each] = [place]
-        return found
-
-
-# A small change asks for few words: looking through all of them is quicker than arranging them.
-_FEW_LOOKS = 600
-
-
-def numpy_at_hand() -> Any:
-    """numpy where it is loaded anyway: who answers questions has it, a child that builds saves the time to load it."""
-    return sys.modules.get("numpy")

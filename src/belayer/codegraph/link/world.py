@@ -9,6 +9,7 @@ from belayer.codegraph.facts import Facts
 from belayer.codegraph.languages.catalog import language_named
 from belayer.codegraph.link import keys, words
 from belayer.codegraph.link.keys import key
+from belayer.codegraph.link.marks import Marks
 from belayer.codegraph.link.module import Module
 from belayer.codegraph.link.notes import FULL, Notes
 
@@ -22,8 +23,8 @@ class Library(Protocol):
 
     def facts(self, path: str) -> Facts | None: ...
 
-    def words(self, path: str) -> bytes:
-        """What `words_of` said of this file's facts: kept, so that a small change need not load all facts."""
+    def words(self) -> Marks:
+        """What `words_of` said of the files' facts: kept, so that a small change need not load all facts."""
         ...
 
     def manifests(self) -> Mapping[str, str]:
@@ -42,17 +43,22 @@ class World:
         self._defined: dict[str, bool] = {}
 
     @cached_property
-    def _paths(self) -> dict[str, None]:
+    def paths(self) -> dict[str, None]:
+        """Every source file, in order."""
         return dict.fromkeys(sorted(self._library.paths()))
 
     @cached_property
     def _folders(self) -> set[str]:
-        return folders_of(self._paths)
+        return folders_of(self.paths)
 
     @cached_property
-    def _index(self) -> words.Index:
-        paths = list(self._paths)
-        return words.Index(paths, map(self._library.words, paths))
+    def _words(self) -> Marks:
+        return self._library.words()
+
+    def arrange(self) -> None:
+        """Have at hand what many questions need, for all processes that are forked afterwards."""
+        self._words.arrange()
+        _ = self._folders
 
     def module(self, path: str) -> Module | None:
         """The file as the evaluator sees it."""
@@ -63,7 +69,7 @@ class World:
         return found[1]
 
     def _module(self, path: str) -> Module | None:
-        facts = self._library.facts(path) if path in self._paths else None
+        facts = self._library.facts(path) if path in self.paths else None
         language = language_named(facts.language) if facts is not None else None
         if facts is None or language is None:
             return None
@@ -74,7 +80,7 @@ class World:
 
     def has(self, path: str) -> bool:
         self._notes.keys.add(key(keys.FILE, path))
-        return path in self._paths
+        return path in self.paths
 
     def folder(self, path: str) -> bool:
         path = path.rstrip("/")
@@ -86,7 +92,7 @@ class World:
         return self._notes.ask(("package", package), FULL, 0, (), self._in_package, package)
 
     def _in_package(self, package: str, _: int) -> tuple[str, ...]:
-        found = (self.module(path) for path in self._index.having(words.PACKAGE, package))
+        found = (self.module(path) for path in self.having(words.PACKAGE, package))
         return tuple(
             module.path
             for module in found
@@ -100,13 +106,13 @@ class World:
 
     def having(self, role: str, name: str) -> tuple[str, ...]:
         """The files with this word. Whoever asks notes a key that fits the role."""
-        return self._index.having(role, name)
+        return self._words.having(words.word(role, name))
 
     def stores(self, name: str) -> bool:
         """Whether any file stores an attribute of this name."""
         found = self._stored.get(name)
         if found is None:
-            found = self._stored[name] = bool(self._index.having(words.STORES, name))
+            found = self._stored[name] = bool(self.having(words.STORES, name))
         if not found:
             self._notes.keys.add(key(keys.STORED, name))
         return found
@@ -115,7 +121,7 @@ class World:
         """Whether any file has a definition or a top-level variable of this name."""
         found = self._defined.get(name)
         if found is None:
-            found = self._defined[name] = bool(self._index.having(words.DEFINED, name))
+            found = self._defined[name] = bool(self.having(words.DEFINED, name))
         if not found:
             self._notes.keys.add(key(keys.NEW_DEFINITION, name))
         return found
@@ -124,7 +130,7 @@ class World:
         """Whether any value of ours may be found under this name; without it there is no need to look further."""
         found = self._known.get(name)
         if found is None:
-            found = self._known[name] = bool(self._index.having(words.KNOWN, name))
+            found = self._known[name] = bool(self.having(words.KNOWN, name))
         if not found:
             self._notes.keys.add(key(keys.NEW, name))
         return found

@@ -14,7 +14,13 @@ import httpcore
 
 from belayer.tools.charsets import cleaned
 from belayer.tools.dialling import Dialler
-from belayer.vocabulary.errors import AddressBlocked, BelayerError, LimitReached, TransientError
+from belayer.vocabulary.errors import (
+    AddressBlocked,
+    BelayerError,
+    LimitReached,
+    PolicyDenied,
+    TransientError,
+)
 
 _HERE = "127.0.0.1"
 _CHUNK = 64 * 1024
@@ -23,6 +29,7 @@ _MOST_CONNECTIONS = 200
 _MOST_TROUBLES = 100
 _VERSION, _CONNECT, _NO_PASSWORD = 5, 1, b"\x05\x00"
 _DONE, _FORBIDDEN, _UNREACHABLE, _NOT_DONE_HERE = 0, 2, 4, 7
+_USUAL_PORTS = (80, 443)
 _BROKEN = (OSError, asyncio.IncompleteReadError, httpcore.NetworkError, httpcore.TimeoutException)
 
 Place = tuple[str, int]
@@ -37,6 +44,7 @@ class Gateway:
         self._left = most_bytes
         self._own_ports = own_ports
         self.when_full: Callable[[BelayerError], None] | None = None
+        self.lets_load: Callable[[str], bool] | None = None
         self._server: asyncio.Server | None = None
         self._port = 0
         self._serving: set[asyncio.Task[None]] = set()
@@ -74,9 +82,14 @@ class Gateway:
         return self._troubles.get((host, port))
 
     def refused(self) -> list[str]:
-        """The places that were not reached because they may not be."""
-        found = self._troubles.items()
-        return [f"{host}:{port}" for (host, port), why in found if isinstance(why, AddressBlocked)]
+        """What to say of the places that were not reached because they may not be."""
+        found = [(f"{host}:{port}", why) for (host, port), why in self._troubles.items()]
+        inside = [place for place, why in found if isinstance(why, AddressBlocked)]
+        ruled = [place for place, why in found if isinstance(why, PolicyDenied)]
+        return [
+            *(f"{place} is inside the house, so the page was not let there." for place in inside),
+            *(f"The rules do not let {place} be loaded, so the page was not let there." for place in ruled),
+        ]
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -101,7 +114,7 @@ class Gateway:
             stream = await self._dialled(*place)
         except BelayerError as why:
             self._remember(place, why)
-            _say(writer, _FORBIDDEN if isinstance(why, AddressBlocked) else _UNREACHABLE)
+            _say(writer, _FORBIDDEN if isinstance(why, AddressBlocked | PolicyDenied) else _UNREACHABLE)
             await writer.drain()
             return
         _say(writer, _DONE)
@@ -112,6 +125,8 @@ class Gateway:
             raise AddressBlocked(
                 f"{host}:{port} is a door of Belayer itself. Nothing was sent to it.", "Use another port."
             )
+        if self.lets_load is not None and not self.lets_load(_as_rules_see_it(host, port)):
+            raise PolicyDenied(f"The rules do not let {host} be loaded.", "See them with `belayer policy`.")
         try:
             return await self._dialler.connect_tcp(host, port, _CONNECT_SECONDS)
         except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -153,6 +168,11 @@ class Gateway:
     def _hang_up(self) -> None:
         for task in self._serving:
             task.cancel()
+
+
+def _as_rules_see_it(host: str, port: int) -> str:
+    written = f"[{host}]" if ":" in host else host
+    return host if port in _USUAL_PORTS else f"{written}:{port}"
 
 
 def _too_much(most: int) -> LimitReached:

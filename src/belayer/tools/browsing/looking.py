@@ -5,7 +5,10 @@ Whatever is read is cut to size before it leaves the page, and cleaned when it a
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal, Protocol, cast
+
+from playwright.async_api import Error
 
 from belayer.tools.charsets import cleaned
 from belayer.vocabulary.errors import ConfigurationError
@@ -21,6 +24,7 @@ _LONGEST_TITLE = 500
 _LONGEST_URL = 4_096
 _WORLD = "belayer"
 _PATIENCE_MS = 10_000
+_LOOKS = 3
 _TITLE = f"() => String(document.title).slice(0, {_LONGEST_TITLE})"
 _LOOK = """(want) => {
   const cut = (text, most) => String(text ?? "").slice(0, most);
@@ -137,7 +141,13 @@ class Eyes:
         return cast("Box", tuple(cast("list[float]", found))) if found else None
 
     async def _ask(self, function: str, *arguments: object) -> object:
-        """What a function of ours says about the page; None if the page went away meanwhile."""
+        """What a function of ours says about the page. One that goes elsewhere meanwhile is looked at anew."""
+        for _ in range(_LOOKS - 1):
+            with suppress(Error):
+                return await self._ask_once(function, *arguments)
+        return await self._ask_once(function, *arguments)
+
+    async def _ask_once(self, function: str, *arguments: object) -> object:
         world = await self._session.send(
             "Page.createIsolatedWorld", {"frameId": self._frame, "worldName": _WORLD}
         )

@@ -19,7 +19,7 @@ from playwright.async_api import (
 )
 
 from belayer.execution.policy import Reach
-from belayer.execution.step import may_reach
+from belayer.execution.step import may_load, may_reach
 from belayer.tools.browsing.chromium import Chromium
 from belayer.tools.browsing.gateway import Gateway
 from belayer.tools.browsing.looking import Eyes, Wire, shown_url
@@ -111,6 +111,7 @@ class Visit:
         caller = copy_context()
         self._approved = approved or self.host
         self._permits = lambda reach: caller.copy().run(may_reach, reach)
+        self.gateway.lets_load = lambda host: self._is_settled(host) or caller.copy().run(may_load, host)
         self.gateway.refill()
         self.notes.clear()
         self.downloads.clear()
@@ -182,6 +183,10 @@ class Visit:
             f"The page wanted to go to {ahead.hosts[0]}, which the rules do not allow without asking.",
             f"Open {shown_url(url)[:200]} itself, so that it can be decided on.",
         )
+
+    def _is_settled(self, host: str) -> bool:
+        """Whether somebody has decided on this host, or a rule that was asked before the page went there."""
+        return host in (self._approved, self.host)
 
     async def _route(self, route: Route, request: Request) -> None:
         """What other windows ask for is not sent."""

@@ -113,9 +113,9 @@ class Forecast:
 
 
 def _known(tool: AnyTool, params: Given) -> float | None:
-    """What the tool itself can say of how long it takes; a person takes no time of the plan's."""
+    """What the tool itself can say of how long it takes."""
     if tool.estimate is None:
-        return 0.0 if tool.conduct is not None else None
+        return None
     try:
         return tool.estimate(tool.read(params))
     except BelayerError:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from belayer.execution.act import Act
 from belayer.execution.run import Run
+from belayer.execution.step import this_step
 from belayer.tools.tool import AnyTool, Given
 from belayer.tools.toolbox import Toolbox
 from belayer.vocabulary.errors import (
@@ -112,9 +113,13 @@ class Tries:
     async def _use(self, tool: AnyTool, params: Given) -> Json:
         if tool.conduct is None:
             return await self.line.use(self.step.id, self._act(tool), params)
-        self.line.refuse_denied(self.step.id, self._act(tool), params)
-        value = await tool.conduct(tool.read(params), self.inner)
-        return await self.line.use(self.step.id, _giving(tool.name, value), params)
+        await self.line.let(self.step.id, self._act(tool), params)
+        given, began = tool.read(params), self.line.monotonic()
+        if self.step.timeout is not None and tool.hurried is not None:
+            given = tool.hurried(given, self.step.timeout)
+        value = await tool.conduct(given, self.inner)
+        took = self.line.monotonic() - began
+        return await self.line.use(self.step.id, _giving(tool.name, value, took), params)
 
     def _act(self, tool: AnyTool) -> Act[[Given], Json]:
         """The tool as this step wants it."""
@@ -207,17 +212,18 @@ def _edited(choice: Json) -> Given:
     return dict(params) if isinstance(params, dict) else {}
 
 
-def _giving(name: str, value: Json) -> Act[[Given], Json]:
-    """An act that gives what a person or a time has brought already."""
+def _giving(name: str, value: Json, seconds: float) -> Act[[Given], Json]:
+    """An act that gives what a person, a time or a program has brought already, and took so long to come by."""
 
     async def give(_params: Given) -> Json:
+        this_step().took(seconds)
         return value
 
-    return Act(name, give, Effect.READ)
+    return Act(name, give, Effect.READ, foregone=True)
 
 
 def _failing(name: str, error: BelayerError) -> Act[[Given], Json]:
     async def fail(_params: Given) -> Json:
         raise error
 
-    return Act(name, fail, Effect.READ, retries=0)
+    return Act(name, fail, Effect.READ, retries=0, foregone=True)
