@@ -23,12 +23,12 @@ from belayer.codegraph.naming import (
     bare_parts,
     files_by_name,
     is_meaningless,
+    names_of_tests,
     runs,
     stem,
     test_files,
     words,
     words_of_files,
-    words_of_tests,
 )
 from belayer.codegraph.telling import simple
 
@@ -313,14 +313,14 @@ def _overlap(name: frozenset[str], mentioned: set[str], known: Words) -> float:
 
 def _test_words(graph: Snapshot, targets: Sequence[int]) -> Floats:
     """How much of some target's name is among the words of a test's."""
-    known = words_of_tests(graph)
+    known = names_of_tests(graph)
     share = np.zeros(graph.size)
     for name in list(dict.fromkeys(_own_words(graph, node) for node in targets))[:_MOST_NAMES]:
-        has = {word for word in name & known.of_word.keys() if known.worth[word] >= _LEAST_WORTH}
-        most = max(sum(known.worth[word] for word in has), known.most)
+        worth = {word: each for word in sorted(name) if (each := known.worth(word)) >= _LEAST_WORTH}
+        most = max(sum(worth.values()), known.most)
         found = np.zeros(graph.size)
-        for word in has:
-            found[known.of_word[word]] += known.worth[word] / most
+        for word, each in worth.items():
+            found[known.having(word)] += each / most
         np.maximum(share, found, out=share)
     return share
 

@@ -2,8 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -74,12 +76,44 @@ def words_of_files(graph: Snapshot) -> Words:
     return _indexed(((file, words(stem(graph.paths[file]))) for file in files), len(files))
 
 
+class NamesOfTests:
+    """The tests' names, with those of the classes or groups that they are in.
+
+    Few of their words are ever asked for, and an edit makes a new snapshot: so a word is looked up when it is wanted.
+    """
+
+    def __init__(self, nodes: Ints, ids: list[str]) -> None:
+        self._nodes, self._ids = nodes, ids
+        text = "\n".join([*ids, ""])
+        self._text = text.lower() if text.isascii() else "".join(map(_lowered, text))
+        self._ends = list(accumulate(map(len, ids), lambda end, size: end + size + 1, initial=0))[1:]
+        self._known: dict[str, Ints] = {}
+        self.most = math.log(1 + len(nodes))
+
+    def having(self, word: str) -> Ints:
+        """The tests that have this word in their names."""
+        if word not in self._known:
+            self._known[word] = self._nodes[list(self._rows(word))]
+        return self._known[word]
+
+    def worth(self, word: str) -> float:
+        """How telling the word is: nothing for one that all have, and for one that nobody has."""
+        count = len(self.having(word))
+        return self.most - math.log(1 + count) if count else 0.0
+
+    def _rows(self, word: str) -> Iterator[int]:
+        at = self._text.find(word)
+        while at >= 0:
+            row = bisect_right(self._ends, at)
+            if word in words(self._ids[row].partition("::")[2][-_LONGEST_NAME:]):
+                yield row
+            at = self._text.find(word, self._ends[row])
+
+
 @once_per_snapshot
-def words_of_tests(graph: Snapshot) -> Words:
-    """The words of the tests' names, with those of the classes or groups that they are in."""
-    nodes = np.flatnonzero(runs(graph)).tolist()
-    inner = (graph.ids[node].partition("::")[2][-_LONGEST_NAME:] for node in nodes)
-    return _indexed(zip(nodes, map(words, inner), strict=True), len(nodes))
+def names_of_tests(graph: Snapshot) -> NamesOfTests:
+    nodes = np.flatnonzero(runs(graph)).astype(np.int32)
+    return NamesOfTests(nodes, list(map(graph.ids.__getitem__, nodes.tolist())))
 
 
 def is_meaningless(name: str) -> bool:
@@ -108,6 +142,11 @@ def words(name: str) -> frozenset[str]:
     """The words of a camelCase or snake_case name that say something."""
     found = (word.lower() for word in _WORD.findall(name))
     return frozenset(word for word in found if len(word) >= _SHORTEST) - _NO_WORDS
+
+
+def _lowered(letter: str) -> str:
+    """As long as the letter itself, for places in the text to stay the same."""
+    return letter.lower() if letter.isascii() else letter
 
 
 def _indexed(named: Iterable[tuple[int, frozenset[str]]], count: int) -> Words:
