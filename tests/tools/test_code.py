@@ -211,6 +211,56 @@ async def test_what_a_rule_forbids_is_forbidden_to_scripts(tool: str, tmp_path: 
     assert hands.done == []
 
 
+ASKS_FIRST = (Rule(verdict=Verdict.ASK, tool=NAME),)
+
+
+async def test_a_rule_that_asks_about_scripts_asks_before_the_first_line_runs(tmp_path: Path) -> None:
+    keeping, hands = kept_in_memory(tmp_path), Hands()
+    source = "await tools.look({ name: 'x' }); await human.ask('Go on?'); return 'done'"
+    async with script_engine(hands.tools(), keeping) as engine:
+        session = await begin_script(engine, source, policy=ASKS_FIRST)
+        await session.settled()
+        (request,) = (await session.state()).pending.values()
+        assert isinstance(request, ApprovalRequested)
+        assert source in str(request.shown)
+        assert hands.tried == []
+        await session.approve()
+        await session.settled()
+        (question,) = (await session.state()).pending.values()
+        assert isinstance(question, InputRequested)
+        await session.answer("yes")
+        assert (await came_to(session))["value"] == "done"
+    assert len(await events_of(keeping, session.id, ApprovalRequested)) == 1
+
+
+async def test_a_script_that_a_person_says_no_to_does_nothing(tmp_path: Path) -> None:
+    keeping, hands = kept_in_memory(tmp_path), Hands()
+    async with script_engine(hands.tools(), keeping) as engine:
+        session = await begin_script(engine, "await tools.look({ name: 'x' })", policy=ASKS_FIRST)
+        await session.settled()
+        await session.reject("not this one")
+        await session.settled()
+    failed = [
+        one for one in await events_of(keeping, session.id, StepChanged) if one.status is StepStatus.FAILED
+    ]
+    assert [one.key for one in failed] == ["it"]
+    assert "not this one" in str(failed[0].problem)
+    assert hands.tried == []
+
+
+async def test_a_rule_that_asks_holds_for_what_a_script_waits_with(tmp_path: Path) -> None:
+    keeping = kept_in_memory(tmp_path)
+    source = "try { await tools.wait({ seconds: 5 }); return 'waited' } catch (e) { return e.kind }"
+    rules = (Rule(verdict=Verdict.ASK, tool="wait"),)
+    async with script_engine(Hands().tools(), keeping) as engine:
+        session = await begin_script(engine, source, policy=rules)
+        await session.settled()
+        (request,) = (await session.state()).pending.values()
+        assert isinstance(request, ApprovalRequested)
+        await session.reject("no time")
+        assert (await came_to(session))["value"] == "Rejected"
+
+
 @each_language
 async def test_a_script_may_ask_in_every_way_a_person_can_answer(language: str, tmp_path: Path) -> None:
     source = {

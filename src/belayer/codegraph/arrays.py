@@ -45,15 +45,15 @@ class Snapshot:
     `tests` says which nodes are tests.
     """
 
-    paths: list[str]
-    languages: list[str]
-    states: list[str]
-    ids: list[str]
-    names: list[str]
+    paths: tuple[str, ...]
+    languages: tuple[str, ...]
+    states: tuple[str, ...]
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
     kinds: Bytes
     lines: "array[int]"
     end_lines: "array[int]"
-    tags: list[tuple[str, ...]]
+    tags: tuple[tuple[str, ...], ...]
     tests: Flags
     file: Ints
     first: Ints

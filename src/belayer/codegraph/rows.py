@@ -4,6 +4,7 @@ between the others, and nothing else is read or put together again."""
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,21 +16,22 @@ from belayer.codegraph.packing import EDGE_FIELDS, id_of, unpack_nodes, unsealed
 class Rows(NamedTuple):
     """The columns of files in the order of their paths, of their nodes, and of the edges that start in these.
 
+    Texts are in tuples: the garbage collector does not look through these again and again, as it does through lists.
     Nodes have the store's numbers here, and the edges are told by them.
     """
 
-    paths: list[str]
-    languages: list[str]
-    states: list[str]
+    paths: tuple[str, ...]
+    languages: tuple[str, ...]
+    states: tuple[str, ...]
     node_counts: Ints
     edge_counts: Ints
     numbers: Ints
-    ids: list[str]
-    names: list[str]
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
     kinds: Bytes
     lines: "array[int]"
     end_lines: "array[int]"
-    tags: list[tuple[str, ...]]
+    tags: tuple[tuple[str, ...], ...]
     tests: Flags
     source: Ints
     target: Ints
@@ -53,18 +55,17 @@ class Rows(NamedTuple):
         for path in sorted(parts):
             place = bisect_left(self.paths, path)
             part = parts[path]
-            is_there = self.paths[place : place + 1] == [path]
+            is_there = self.paths[place : place + 1] == (path,)
             yield place, place + is_there, part if part is not None and part.ids else NO_ROWS
 
 
 _NUMBERS, _BYTES = np.zeros(0, np.int32), np.zeros(0, np.uint8)
 _FLAGS = np.zeros(0, np.bool_)
 NO_ROWS = Rows(
-    *([], [], [], _NUMBERS, _NUMBERS),
-    *(_NUMBERS, [], [], _BYTES, array("i"), array("i"), [], _FLAGS),
+    *((), (), (), _NUMBERS, _NUMBERS),
+    *(_NUMBERS, (), (), _BYTES, array("i"), array("i"), (), _FLAGS),
     *(_NUMBERS, _NUMBERS, _NUMBERS, _NUMBERS, _BYTES),
 )
-_FEW_CUTS = 50
 # Whether a column is of files, of nodes or of edges.
 _LEVELS = (0,) * 5 + (1,) * 8 + (2,) * 5
 
@@ -77,18 +78,18 @@ def part_of(path: str, language: str, state: str, nodes: bytes, edges: bytes) ->
     fields = np.frombuffer(unsealed(edges), np.int32).reshape(EDGE_FIELDS, -1)
     source, target, line, column, code = fields[:, np.argsort(_places(numbers, fields[0]), kind="stable")]
     return Rows(
-        [path],
-        [language],
-        [state],
+        (path,),
+        (language,),
+        (state,),
         np.array([len(rows)], np.int32),
         np.array([len(source)], np.int32),
         numbers,
-        [id_of(path, ending) for ending in endings],
-        list(names),
+        tuple([id_of(path, ending) for ending in endings]),
+        names,
         np.array(kinds, np.uint8),
         array("i", lines),
         array("i", end_lines),
-        list(tags),
+        tags,
         np.array(["test" in each for each in tags], np.bool_),
         source,
         target,
@@ -135,11 +136,8 @@ def _spliced(column: Any, cuts: list[slice], new: list[Any]) -> Any:
     """The column with each cut replaced by what is new there."""
     if isinstance(column, np.ndarray):
         return np.concatenate(list(_pieces(column, cuts, new)))
-    if len(cuts) <= _FEW_CUTS:
-        found = column[:]  # so each of its objects is touched once, which is what takes the time
-        for cut, piece in zip(reversed(cuts), reversed(new), strict=True):
-            found[cut] = piece
-        return found
+    if isinstance(column, tuple):
+        return tuple(chain.from_iterable(_pieces(column, cuts, new)))
     found = column[:0]
     for piece in _pieces(column, cuts, new):
         found += piece

@@ -1,6 +1,7 @@
 """What somebody means who names a thing in the graph: an id, a path, lines of it, a dotted name, or the end of one."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -110,7 +111,7 @@ def _gist(target: str) -> str:
     return stem.partition(".")[0] if "/" in target else simple(stem) or target
 
 
-def _grouped(names: list[str]) -> dict[str, list[int]]:
+def _grouped(names: Sequence[str]) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for node, name in enumerate(names):
         groups.setdefault(name, []).append(node)

@@ -2846,7 +2846,8 @@ export interface components {
         /**
          * TestHit
          * @description A test to run. `reaches` counts the changed things it comes to; `is_named_after` says that its file or name is
-         *     made of theirs (test_cart for cart). Best first.
+         *     made of theirs (test_cart for cart). `score` is the sum of its reasons' points; the second and later tests of a file
+         *     stand a little further down than their scores. Best first.
          */
         TestHit: {
             /**
@@ -2860,9 +2861,28 @@ export interface components {
             is_named_after: boolean;
             /** Reaches */
             reaches: number;
+            /** Reasons */
+            reasons: components["schemas"]["TestReason"][];
+            /** Score */
+            score: number;
             symbol: components["schemas"]["Symbol"];
             /** Why */
             why: components["schemas"]["Link"][];
+        };
+        /**
+         * TestReason
+         * @description One thing that speaks for running a test: how many points it gives, and the sentence for a person.
+         */
+        TestReason: {
+            /**
+             * Factor
+             * @enum {string}
+             */
+            factor: "distance" | "share" | "name" | "words" | "history" | "imports";
+            /** Points */
+            points: number;
+            /** Text */
+            text: string;
         };
         /**
          * ToolMetrics

@@ -32,6 +32,8 @@ const IMPACT = impact({
       confidence: "resolved",
       reaches: 1,
       is_named_after: true,
+      score: 6.5,
+      reasons: [{ factor: "distance", points: 4.1, text: "It calls it through one other." }],
       why: [link(TEST.id, PUT.id), link(PUT.id, ADD.id)],
     },
   ],

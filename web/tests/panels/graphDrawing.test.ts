@@ -269,6 +269,8 @@ describe("rings", () => {
         confidence: "resolved" as const,
         reaches: 1,
         is_named_after: false,
+        score: 4.1,
+        reasons: [],
         why: [],
       })),
       totals: { modules: 0, symbols: 0, tests: 611, endpoints: 0 },

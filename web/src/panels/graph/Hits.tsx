@@ -24,6 +24,9 @@ export function Hits({ impact, choose }: { impact: Impact; choose: Choose }) {
           <Hit {...hit} choose={choose} place={placeWords(hit.symbol)}>
             <NodeButton id={hit.symbol.id} onChoose={choose} />
             {hit.is_named_after ? <Tag tone="live">named after it</Tag> : null}
+            <span className="w-full text-xs text-muted">
+              {hit.reasons.map(({ text }) => visibleLine(text)).join(" ")}
+            </span>
           </Hit>
         )}
       </Listed>
