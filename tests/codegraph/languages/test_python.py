@@ -340,6 +340,21 @@ def test_an_abstract_method_may_be_any_that_implements_it() -> None:
     ]
 
 
+def test_a_method_without_a_parameter_for_its_instance_has_none() -> None:
+    source = """
+        class A:
+            def other(self): pass
+            def run(*args, key): key.other()
+            def walk(
+                # the instance
+                this, step): this.other()
+        """
+    assert calls(source) == [
+        "main.py::A.run -calls-> main.py::A.other by_name",
+        "main.py::A.walk -calls-> main.py::A.other resolved",
+    ]
+
+
 def test_a_protocol_is_implemented_by_whoever_has_its_methods() -> None:
     source = """
         from typing import Protocol

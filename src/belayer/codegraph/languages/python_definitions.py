@@ -155,7 +155,7 @@ def _is_stub(draft: Draft, body: Node) -> bool:
         found, is_first = child, False
     if found is None:
         return _in_protocol(draft)
-    text = draft.source[found.start_byte : found.start_byte + 40]
+    text = draft.source[found.start_byte : found.end_byte]
     return text.startswith(b"raise NotImplementedError") or (
         text in (b"...", b"pass") and _in_protocol(draft)
     )

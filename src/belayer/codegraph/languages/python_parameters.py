@@ -10,7 +10,7 @@ from belayer.codegraph.languages.python_grammar import fields, kinds
 from belayer.codegraph.languages.python_types import annotated
 
 _NAME, _TYPE, _VALUE = fields("name type value")
-_IDENTIFIER, _TYPED = kinds("identifier typed_parameter")
+_COMMENT, _IDENTIFIER, _TYPED = kinds("comment identifier typed_parameter")
 _WITH_DEFAULT = frozenset(kinds("default_parameter typed_default_parameter"))
 _STARS = dict(zip(kinds("list_splat_pattern dictionary_splat_pattern"), ("*", "**"), strict=True))
 
@@ -33,12 +33,12 @@ def without_self(params: tuple[Param, ...]) -> tuple[Param, ...]:
 
 
 def self_name(draft: Draft, node: Node | None) -> str | None:
-    """The name of a method's first parameter."""
-    for child in node.named_children if node is not None else ():
-        first = child.named_children[0] if child.kind_id == _TYPED else child
-        if first.kind_id == _IDENTIFIER:
-            return draft.text(first)
-    return None
+    """The name of a method's first parameter, if it is one that takes the instance alone."""
+    children = node.named_children if node is not None else []
+    first = next((child for child in children if child.kind_id != _COMMENT), None)
+    if first is not None and first.kind_id == _TYPED:
+        first = first.named_children[0]
+    return draft.text(first) if first is not None and first.kind_id == _IDENTIFIER else None
 
 
 def _parameter(draft: Draft, node: Node) -> Param | None:
