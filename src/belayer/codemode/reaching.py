@@ -5,8 +5,9 @@ from typing import Annotated, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import to_json
 
-from belayer.codemode.bindings import Bindings, conducted, giving
+from belayer.codemode.bindings import Bindings, conducted
 from belayer.codemode.script import Asked, Ending, MachineEnded
+from belayer.execution.foregone import giving
 from belayer.execution.run import Run
 from belayer.vocabulary.errors import BelayerError, BudgetExhausted, ConfigurationError, Problem, UnknownTool
 from belayer.vocabulary.events.event import Json

@@ -9,11 +9,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from belayer.codemode.bindings import conducted, failing
+from belayer.codemode.bindings import conducted
 from belayer.codemode.drive import carry_out
 from belayer.codemode.limits import Limits
 from belayer.codemode.machines import Machines
 from belayer.codemode.script import Language, Script
+from belayer.execution.foregone import failing
 from belayer.execution.run import Run
 from belayer.tools.tool import AnyTool, Given, Params, Tool
 from belayer.tools.toolbox import Toolbox

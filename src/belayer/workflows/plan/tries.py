@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from belayer.execution.act import Act
+from belayer.execution.foregone import failing, giving
 from belayer.execution.run import Run
-from belayer.execution.step import this_step
 from belayer.tools.tool import AnyTool, Given
 from belayer.tools.toolbox import Toolbox
 from belayer.vocabulary.errors import (
@@ -119,7 +119,7 @@ class Tries:
             given = tool.hurried(given, self.step.timeout)
         value = await tool.conduct(given, self.inner)
         took = self.line.monotonic() - began
-        return await self.line.use(self.step.id, _giving(tool.name, value, took), params)
+        return await self.line.use(self.step.id, giving(tool.name, value, took), params)
 
     def _act(self, tool: AnyTool) -> Act[[Given], Json]:
         """The tool as this step wants it."""
@@ -135,7 +135,7 @@ class Tries:
     async def _fail(self, name: str, params: Given, error: BelayerError) -> Problem:
         """Put on record that the step failed before anything was done."""
         try:
-            await self.line.use(self.step.id, _failing(name, error), params)
+            await self.line.use(self.step.id, failing(name, error), params)
         except StepFailed as failed:
             return failed.problem()
         raise AssertionError("an act that raises fails")
@@ -172,7 +172,7 @@ class Tries:
     async def _accept(self, problem: Problem) -> Outcome:
         """The plan goes on without the step, and says what that means."""
         impact = self.around.impact_of(self.step.id)
-        told = f"{self.step.id} failed, which does not end the plan: {problem.detail} {impact}"
+        told = f"{self.step.id} failed, which does not end the plan: {_told(problem)}{impact}"
         await self.inner.log(told, "warning")
         return Outcome(StepStatus.FAILED, problem=problem, reason=impact)
 
@@ -182,12 +182,12 @@ class Tries:
             return ABORT
         impact = self.around.impact_of(self.step.id)
         choices = [*ways, *([UNDO] if self.around.can_undo() else []), ABORT]
-        prompt = f"{self.step.title or self.step.id} failed: {problem.detail} {impact} What now?"
+        prompt = f"{self.step.title or self.step.id} failed: {_told(problem)}{impact} What now?"
         return await self.inner.recover("failure", prompt, choices, problem, impact)
 
     def _ends_plan(self, problem: Problem, *, undo: bool) -> "PlanEnds":
         return PlanEnds(
-            f"The step {self.step.id} ({self.step.tool}) failed: {problem.detail} It is critical, so the plan ended."
+            f"The step {self.step.id} ({self.step.tool}) failed: {_told(problem)}It is critical, so the plan ended."
             f" {self.around.impact_of(self.step.id)}",
             problem.hint or "Correct the plan, then run it again, or rewind to before the step.",
             problem.category,
@@ -212,18 +212,6 @@ def _edited(choice: Json) -> Given:
     return dict(params) if isinstance(params, dict) else {}
 
 
-def _giving(name: str, value: Json, seconds: float) -> Act[[Given], Json]:
-    """An act that gives what a person, a time or a program has brought already, and took so long to come by."""
-
-    async def give(_params: Given) -> Json:
-        this_step().took(seconds)
-        return value
-
-    return Act(name, give, Effect.READ, foregone=True)
-
-
-def _failing(name: str, error: BelayerError) -> Act[[Given], Json]:
-    async def fail(_params: Given) -> Json:
-        raise error
-
-    return Act(name, fail, Effect.READ, retries=0, foregone=True)
+def _told(problem: Problem) -> str:
+    """What happened, with a sentence to follow: below it, if it ends with what a program has printed."""
+    return problem.detail + ("\n" if "\n" in problem.detail else " ")
