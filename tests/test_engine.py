@@ -28,7 +28,6 @@ from belayer.vocabulary.errors import (
     ConfigurationError,
     CorruptLog,
     DigestChanged,
-    HoldsSecret,
     IllegalTransition,
     KeyReused,
     NewerStore,
@@ -41,6 +40,7 @@ from belayer.vocabulary.errors import (
     UnknownWorkflow,
 )
 from belayer.vocabulary.events.event import Budget, Json, Mode, Status
+from belayer.vocabulary.events.lifecycle import Logged
 from belayer.vocabulary.ids import RequestId, SessionId
 from belayer.wiring import open_engine
 from tests.support.engines import damage_of, home_engine, memory_engine, reached, settings, turns
@@ -457,24 +457,31 @@ async def test_the_same_key_for_another_request_is_refused(other: dict[str, Any]
         assert len(await engine.sessions()) == 1
 
 
-async def test_an_input_with_a_secret_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOOR_PASSWORD", "hunter2-hunter2")
-    async with memory_engine(greet) as engine:
-        with pytest.raises(HoldsSecret, match=r"\(name\)") as refused:
-            await engine.start(greet, "open with hunter2-hunter2", idempotency_key="k")
-        assert "hunter2" not in refused.value.detail
-        assert await engine.sessions() == []
-
-
-async def test_an_answer_with_a_secret_is_refused_and_the_question_stays(
+async def test_the_same_key_gives_the_same_session_although_its_input_holds_a_secret(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DOOR_PASSWORD", "hunter2-hunter2")
-    async with memory_engine(asking) as engine:
-        session = await waiting(engine)
-        with pytest.raises(HoldsSecret, match="Nothing was recorded"):
-            await session.answer("hunter2-hunter2")
-        assert (await session.state()).status is Status.WAITING
+    async with memory_engine(greet) as engine:
+        first = await engine.start(greet, "hunter2-hunter2", idempotency_key="k")
+        assert (await engine.start(greet, "hunter2-hunter2", idempotency_key="k")).id == first.id
+
+
+async def test_a_secret_in_an_input_or_an_answer_goes_and_that_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DOOR_PASSWORD", "hunter2-hunter2")
+    async with memory_engine(greet, asking) as engine:
+        greeted = await engine.start(greet, "open with hunter2-hunter2")
+        await greeted.result()
+        asked = await waiting(engine)
+        await asked.answer("it is hunter2-hunter2")
+        await asked.settled()
+        for session, says in ((greeted, "What it is to do held"), (asked, "The answer held")):
+            records = await engine.records(session.id)
+            assert "hunter2" not in str(records)
+            (warning,) = [one for one in (record.event() for record in records) if isinstance(one, Logged)]
+            assert warning.level == "warning"
+            assert says in warning.text
 
 
 async def test_a_follower_gets_what_was_and_what_comes() -> None:

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from belayer.execution.rulebook import Rulebook
 from belayer.runner.driving import Parts
@@ -52,7 +52,6 @@ from belayer.vocabulary.errors import (
     AmbiguousPrefix,
     CorruptLog,
     DigestChanged,
-    HoldsSecret,
     KeyReused,
     Problem,
     SessionFailed,
@@ -63,8 +62,9 @@ from belayer.vocabulary.errors import (
     UnknownRequest,
     UnknownSession,
 )
+from belayer.vocabulary.events.catalog import AnyEvent
 from belayer.vocabulary.events.event import FINAL, Budget, Json, Mode, Status
-from belayer.vocabulary.events.lifecycle import Begun, SessionChanged
+from belayer.vocabulary.events.lifecycle import Begun, Logged, SessionChanged
 from belayer.vocabulary.events.people import ApprovalRequested
 from belayer.vocabulary.ids import RequestId, SessionId, new_session_id
 from belayer.vocabulary.rules import Rule
@@ -181,7 +181,6 @@ class Engine:
     async def _begin(self, command: Start) -> SessionId:
         workflow = self._parts.workflows.named(command.workflow)
         workflow.refuse_unfit(command.input)
-        self._refuse_secrets(command.input, "What it is to do", "Nothing was started.")
         earlier = await self._started_before(command)
         if earlier is not None:
             return earlier
@@ -200,22 +199,26 @@ class Engine:
             policy=command.policy,
         )
         try:
-            await self._parts.log.create(session_id, [SessionChanged(status=Status.QUEUED, begun=begun)])
+            queued = SessionChanged(status=Status.QUEUED, begun=begun)
+            await self._parts.log.create(
+                session_id, [queued, *self._warnings(command.input, "What it is to do")]
+            )
         except KeyReused:  # somebody used it at the same moment
             return await self._started_before(command) or session_id
         return session_id
 
-    def _refuse_secrets(self, given: Json, what: str, so: str) -> None:
-        """What goes on record goes without its secrets, and would be carried out without them."""
+    def _warnings(self, given: Json, what: str) -> list[Logged]:
+        """What goes on record goes without its secrets, and is carried out without them: that must be told."""
         written, redactor = to_json(given), self._parts.redactor
         if redactor.data(written) is written:
-            return
+            return []
         places = ", ".join(filter(None, islice(redactor.places(given), 3)))
-        raise HoldsSecret(
-            f"{what} holds something that looks like a secret{f' ({places})' if places else ''}. The log keeps no"
-            f" secrets, so it would be carried out with {MARK} instead. {so}",
-            "Leave it out: let the tool take it from Belayer's settings, or from a file that only it reads.",
+        told = (
+            f"{what} held something that looks like a secret{f' ({places})' if places else ''}. The log keeps no"
+            f" secrets, so {MARK} stands in its place, also in what is carried out. Let the tool take it from Belayer's"
+            " settings, or from a file that only it reads."
         )
+        return [Logged(text=told, level="warning")]
 
     async def find(self, prefix: str) -> SessionId:
         """The session whose id this is, or begins like this."""
@@ -322,8 +325,7 @@ class Engine:
             case Approve():
                 await self._approve(session_id, command)
             case Answer():
-                self._refuse_secrets(command.value, "The answer", "Nothing was recorded.")
-                await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
+                await self._answer(session_id, command)
             case _:
                 await self._parts.log.decide(session_id, lambda state, now: decide(state, command, now))
         return await self.glance(session_id)
@@ -350,6 +352,15 @@ class Engine:
         )
         done = await workspace.restore(kept)
         await self._parts.log.decide(session_id, lambda _state, _now: [done])
+
+    async def _answer(self, session_id: SessionId, command: Answer) -> None:
+        warnings = self._warnings(command.value, "The answer")
+
+        def settle(state: SessionState, now: datetime) -> Sequence[AnyEvent]:
+            answered = decide(state, command, now)
+            return [*answered, *warnings] if answered else answered
+
+        await self._parts.log.decide(session_id, settle)
 
     async def _approve(self, session_id: SessionId, command: Approve) -> None:
         """An approval of what has changed since it was shown is refused, and the session asks anew."""
@@ -515,10 +526,11 @@ class Engine:
         return row.id
 
     def _is_same(self, command: Start, begun: Begun) -> bool:
-        """Whether the session was begun by this command."""
+        """Whether the session was begun by this command. What was recorded has no secrets in it."""
+        clean = from_json(self._parts.redactor.data(to_json(command.input)))
         folder = command.workspace and str(self._parts.workspaces.given(command.workspace))
         title = command.title or command.workflow
-        return begun.input == command.input and (
+        return begun.input in (command.input, clean) and (
             begun.workflow, begun.mode, begun.title, begun.budget, begun.policy, folder or begun.workspace,
         ) == (command.workflow, command.mode, title, command.budget, command.policy, begun.workspace)  # fmt: skip
 
