@@ -125,10 +125,11 @@ def stem(path: str) -> str:
     return name.rpartition(".")[0] or name
 
 
-def bare_parts(name: str) -> set[str]:
+@lru_cache(1 << 16)
+def bare_parts(name: str) -> frozenset[str]:
     """What a test's own name is made of, without the words that say that it is one."""
     parts = re.split(r"[./:\s]+", name)[-3:]
-    return {bare(part) for part in parts} - {""}
+    return frozenset(map(bare, parts)) - {""}
 
 
 @lru_cache(1 << 16)
