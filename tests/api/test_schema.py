@@ -116,6 +116,8 @@ def test_every_operation_says_what_it_does_and_how_it_refuses() -> None:
             assert {"401", "404", "409", "422", "500", "503"} <= refusals, (method, path)
 
 
+# The server is a thread of this process, and its retries use `random` while a strategy may be at work here.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @described.parametrize()
 @settings(max_examples=25, suppress_health_check=EVERYTHING)
 def test_what_is_made_up_from_the_schema_gets_a_documented_answer(
