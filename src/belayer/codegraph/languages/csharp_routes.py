@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from belayer.codegraph.facts import Expr, Route, Trait
 from belayer.codegraph.languages.draft import Draft
+from belayer.codegraph.languages.prefixes import Prefixes
 from belayer.codegraph.languages.walk import Mark
 
 TESTS = frozenset(
@@ -49,8 +50,7 @@ class Routes:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self._prefixes: dict[tuple[int, str], str] = {}
-        self._groups: dict[object, str] = {}
+        self._prefixes = Prefixes(draft)
 
     def controller(self, owner: int, number: int, outer: Sequence[Mark], inner: Sequence[Mark]) -> None:
         """A method of a class: an action, if it or its class says so."""
@@ -76,8 +76,7 @@ class Routes:
 
     def bound(self, name: str, value: Expr) -> None:
         """A variable gets what a call gave: maybe a group under a prefix."""
-        if value[0] == "call" and value[1] in self._groups:
-            self._prefixes[self.draft.scope, name] = self._groups[value[1]]
+        self._prefixes.bind(name, value)
 
     def called(
         self,
@@ -90,27 +89,16 @@ class Routes:
     ) -> None:
         """A method was called: a group is made or passed on, or a request gets its handler."""
         first = texts[0] if texts else None
-        prefix = self._prefix(router)
+        prefix = self._prefixes.of(router)
         if word == "MapGroup" and first is not None:
-            self._groups[given[1]] = _joined(prefix, first)
+            self._prefixes.of_groups[given[1]] = _joined(prefix, first)
         elif word in MAPPED and first is not None and len(values) > 1:
             self._add(MAPPED[word], _joined(prefix, first), values[-1], line)
         elif prefix:  # .WithTags(), .RequireAuthorization() …
-            self._groups[given[1]] = prefix
+            self._prefixes.of_groups[given[1]] = prefix
 
     def _add(self, methods: tuple[str, ...], path: str, handler: Expr, line: int) -> None:
         self.draft.routes.append(Route(methods, path, handler, None, "aspnet", self.draft.scope, line))
-
-    def _prefix(self, router: Expr) -> str:
-        if router[0] == "call":
-            return self._groups.get(router[1], "")
-        scope = self.draft.scope
-        while router[0] == "name" and scope >= 0:
-            found = self._prefixes.get((scope, str(router[1])))
-            if found is not None:
-                return found
-            scope = self.draft.definitions[scope].parent
-        return ""
 
 
 def _templates(marks: Sequence[Mark]) -> list[str]:

@@ -6,6 +6,7 @@ from tree_sitter import Node
 
 from belayer.codegraph.facts import Expr, Route
 from belayer.codegraph.languages.draft import Draft, line_of
+from belayer.codegraph.languages.prefixes import Prefixes
 
 FRAMEWORKS = {
     "go-chi/chi": "chi",
@@ -29,8 +30,7 @@ class Routes:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.framework = "net/http"
-        self._prefixes: dict[tuple[int, str], str] = {}
-        self._groups: dict[object, str] = {}
+        self._prefixes = Prefixes(draft)
         self._methods: dict[object, tuple[str, ...]] = {}
         self._registered: dict[object, int] = {}
         self._pending: str | None = None
@@ -42,14 +42,13 @@ class Routes:
 
     def bound(self, name: str, value: Expr) -> None:
         """A variable gets what a call gave: maybe a router under a prefix."""
-        if value[0] == "call" and value[1] in self._groups:
-            self._prefixes[self.draft.scope, name] = self._groups[value[1]]
+        self._prefixes.bind(name, value)
 
     def within(self, word: str, router: Expr, arguments: Node) -> str | None:
         """Before the arguments of a call are read: a function among them may get a router under a prefix."""
         before = self._pending
         if word in ("Route", "Group"):
-            self._pending = _joined(self._prefix(router), _text(self.draft, arguments, 0) or "")
+            self._pending = _joined(self._prefixes.of(router), _text(self.draft, arguments, 0) or "")
         return before
 
     def leave(self, pending: str | None) -> None:
@@ -59,7 +58,7 @@ class Routes:
         """A function literal begins."""
         params = self.draft.definitions[number].params
         if self._pending is not None and params:
-            self._prefixes[number, params[0].name] = self._pending
+            self._prefixes.of_names[number, params[0].name] = self._pending
         self._pending = None
 
     def called(self, word: str, router: Expr, given: Expr, arguments: Node, values: list[Expr]) -> None:
@@ -69,11 +68,11 @@ class Routes:
         elif (
             word in ("HandlerFunc", "Handler")
             and router[0] == "call"
-            and router[1] in self._groups
+            and router[1] in self._prefixes.of_groups
             and values
         ):
             methods = self._methods.get(router[1], ("ANY",))
-            self._add(methods, self._groups[router[1]], values[0], arguments, given)
+            self._add(methods, self._prefixes.of_groups[router[1]], values[0], arguments, given)
         else:
             self._registers(word, router, given, arguments, values)
 
@@ -86,7 +85,7 @@ class Routes:
                 self.draft.routes[place] = self.draft.routes[place]._replace(methods=methods)
         text = _text(self.draft, arguments, 0) if word in GROUPS else ""
         if text is not None:
-            self._groups[given[1]] = _joined(self._prefix(router), text)
+            self._prefixes.of_groups[given[1]] = _joined(self._prefixes.of(router), text)
 
     def _registers(self, word: str, router: Expr, given: Expr, arguments: Node, values: list[Expr]) -> None:
         first = _text(self.draft, arguments, 0)
@@ -94,11 +93,13 @@ class Routes:
             return
         handler = values[-1] if self.framework in HANDLER_LAST else values[1]
         if word in CAPITAL_VERBS or (word in VERBS and self.framework in ("chi", "fiber")):
-            self._add((word.upper(),), _joined(self._prefix(router), first), handler, arguments, given)
+            self._add((word.upper(),), _joined(self._prefixes.of(router), first), handler, arguments, given)
         elif word in ("Handle", "HandleFunc", "Method", "MethodFunc", "Any", "All", "Add"):
             path = _text(self.draft, arguments, 1)
             if path is not None and len(values) > 2 and first.upper() in CAPITAL_VERBS:
-                self._add((first.upper(),), _joined(self._prefix(router), path), values[2], arguments, given)
+                self._add(
+                    (first.upper(),), _joined(self._prefixes.of(router), path), values[2], arguments, given
+                )
             elif word not in ("Method", "MethodFunc", "Add"):
                 self._pattern(first, router, handler, arguments, given)
 
@@ -107,24 +108,13 @@ class Routes:
         found = PATTERN.fullmatch(text.strip())
         if found is not None and "/" in found[2]:
             methods = (found[1] or "ANY",)
-            self._add(methods, _joined(self._prefix(router), found[2]), handler, arguments, given)
+            self._add(methods, _joined(self._prefixes.of(router), found[2]), handler, arguments, given)
 
     def _add(self, methods: tuple[str, ...], path: str, handler: Expr, at: Node, given: Expr) -> None:
         self._registered[given[1]] = len(self.draft.routes)
         self.draft.routes.append(
             Route(methods, path, handler, None, self.framework, self.draft.scope, line_of(at))
         )
-
-    def _prefix(self, router: Expr) -> str:
-        if router[0] == "call":
-            return self._groups.get(router[1], "")
-        scope = self.draft.scope
-        while router[0] == "name" and scope >= 0:
-            found = self._prefixes.get((scope, str(router[1])))
-            if found is not None:
-                return found
-            scope = self.draft.definitions[scope].parent
-        return ""
 
 
 def _text(draft: Draft, arguments: Node, place: int) -> str | None:
